@@ -1,7 +1,7 @@
 /**
  * One row of a sequence: Gather(rows, i), or Squeeze of Gather(rows, [i]), Split(rows) or Slice(rows, i:i+1).
  */
-import { type Attribute, attr, type Graph, type Node, type Shape, Tensor, type Value } from "../../ir/index.js";
+import type { Graph, Node, Value } from "../../ir/index.js";
 import { constantIntegers, givenAxes, isKnown, normalizeAxes, producerOf } from "../../rewrite/match.js";
 import { onlyStretch } from "./slice-bounds.js";
 
@@ -62,6 +62,7 @@ function partOf(cut: Value, graph: Graph): PickedRow | null {
   if (!split || !rows || axis === null) return null;
   const size = rows.shape?.[axis];
   const sizes = split.inputs[1] ? constantIntegers(split.inputs[1]) : null;
+  if (split.inputs[1] && !sizes) return null;
   const isInRows = sizes ? sizes.every((each) => each === 1) : isKnown(size) && size === split.outputs.length;
   return isInRows ? { rows, axis, place: split.outputs.indexOf(cut) } : null;
 }
@@ -79,35 +80,4 @@ export function pickedRowsOf(values: readonly Value[]): PickedRows | null {
   if (!first || others.some((other) => other?.rows !== first.rows || other.axis !== first.axis)) return null;
   const places = [first, ...others].map((picked) => picked!.place);
   return places.every((place) => place !== null) ? { rows: first.rows, axis: first.axis, places } : null;
-}
-
-/** Makes nodes of one output. */
-export interface RowMaker {
-  readonly constant: (label: string, tensor: Tensor) => Value;
-  readonly create: (
-    op: string,
-    inputs: readonly Value[],
-    attributes: Readonly<Record<string, Attribute>>,
-    shape: Shape,
-  ) => Value;
-}
-
-/** A tensor that has these rows along the axis. The shape of `rows` must be known as far as its number of axes. */
-export function takeRows({ rows, axis, places }: PickedRows, { constant, create }: RowMaker): Value {
-  const shape = rows.shape!;
-  const [first, count] = [places[0]!, places.length];
-  const integers = (label: string, values: readonly number[]): Value =>
-    constant(label, Tensor.i64([values.length], values));
-  const taken = shape.with(axis, count);
-  if (places.some((place, at) => place !== first + at))
-    return create("Gather", [rows, integers("places", places)], { axis: attr.int(axis) }, taken);
-  if (first === 0 && shape[axis] === count) return rows;
-  const bounds = [integers("starts", [first]), integers("ends", [first + count]), integers("axes", [axis])];
-  return create("Slice", [rows, ...bounds], {}, taken);
-}
-
-/** With the first two of three axes the other way around. */
-export function exchangeRows(rows: Value, { create }: RowMaker): Value {
-  const [first = null, second = null, third = null] = rows.shape ?? [];
-  return create("Transpose", [rows], { perm: attr.ints([1, 0, 2]) }, [second, first, third]);
 }

@@ -8,7 +8,8 @@ import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { familyOf, isPointwise } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { givenAxes, hasRank, hasSameAttributes, isKnown, normalizeAxes, producerOf } from "../../rewrite/match.js";
-import { exchangeRows, type PickedRows, pickedRowsOf, type RowMaker, takeRows } from "./picked-row.js";
+import { type PickedRows, pickedRowsOf } from "./picked-row.js";
+import { exchangeRows, type RowMaker, takeRows } from "./take-rows.js";
 
 export const fuseStackedRows = defineRewrite({
   name: "fuse-stacked-rows",
@@ -21,6 +22,8 @@ export const fuseStackedRows = defineRewrite({
     const stacked = stackedIn(root);
     const tree = stacked && treeOf(stacked.rows, root, DEEPEST);
     if (!tree || tree.kind === "constant") return null;
+    // What others read besides would be computed twice.
+    if (tree.kind === "node" && root.inputs.some((input) => input!.useCount > 1)) return null;
     const [first, ...others] = leavesIn(tree).map(({ axis }) => axis);
     const axis = others.every((other) => other === first) ? first! : stacked.axis;
     const maker: RowMaker = {
@@ -31,8 +34,9 @@ export const fuseStackedRows = defineRewrite({
     const value = build(tree, axis, context, maker);
     const turned = axis === stacked.axis ? value : exchangeRows(value, maker);
     if (stacked.hasAxis) return turned;
+    const elements = stacked.rows[0]!.shape![1] as number;
     // Below each other: so many rows as there are. Behind each other: so many samples as before.
-    const sizes = stacked.axis === 0 ? [-1, stacked.rows[0]!.shape![1] as number] : [0, -1];
+    const sizes = stacked.axis === 0 ? [-1, elements] : [0, stacked.rows.length * elements];
     const shape = context.constant("shape", Tensor.i64([2], sizes));
     return context.create("Reshape", [turned, shape], {}, { types: [root.output.type] });
   },
@@ -62,8 +66,8 @@ function stackedIn(root: Node): Stacked | null {
     return { rows: rows.map(({ row }) => row), axis: rows[0]!.axis, hasAxis: true };
   const joined = root.inputs.flatMap((input) => (hasRank(input, 2) ? input! : []));
   const [axis] = normalizeAxes([given], 2) ?? [];
-  if (joined.length < root.inputs.length || axis === undefined) return null;
-  return axis === 1 || isKnown(joined[0]!.shape![1]) ? { rows: joined, axis, hasAxis: false } : null;
+  const isWhole = joined.length === root.inputs.length && axis !== undefined && isKnown(joined[0]!.shape![1]);
+  return isWhole ? { rows: joined, axis, hasAxis: false } : null;
 }
 
 /** What is computed for each row, alike: of the rows of a tensor, by nodes that do the same, and of what is the same for all. */
@@ -115,7 +119,7 @@ function isOfEachRow(node: Node, inputs: readonly Tree[]): boolean {
   if (node.op === "Gemm")
     return isPlain(node) && isMatrix(others[0]) && others.slice(1).every(isAlongElements) && areConstant;
   if (node.op === "Concat") return isLast(node, 0) && inputs.every(({ kind }) => kind !== "constant");
-  return ofLastAxis.has(node.op) && isLast(node, -1) && areConstant;
+  return ofLastAxis.has(node.op) && isLast(node, -1) && areConstant && others.every(isAlongElements);
 }
 
 const ofLastAxis: ReadonlySet<string> = new Set(["LayerNormalization", "LogSoftmax", "Softmax"]);

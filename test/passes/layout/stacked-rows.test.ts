@@ -31,6 +31,10 @@ testRewrite(fuseStackedRows, {
     "rows in another order": of(rows("x", 0, "r", [2, 0, 1]) + stack(0, "r")),
     "rows that are joined behind each other": of(`${rows()}\n  y = Concat<axis=1>(r0, r1, r2)`),
     "rows that are joined below each other": of(`${rows()}\n  y = Concat<axis=0>(r0, r1, r2)`),
+    "no samples, behind each other": of(`${rows()}\n  y = Concat<axis=1>(r0, r1, r2)`, "x: f32[3,0,4]"),
+    "activations one behind the other": of(
+      `${rows()}${each("a# = Relu(r#)")}${each("b# = Neg(a#)")}${each("c# = Tanh(b#)")}${each("y# = Abs(c#)")}${stack(1)}`,
+    ),
     "products of each row": of(rows() + each("y# = MatMul(r#, $w: f32[4,2])") + stack(1)),
     "products and activations of each row": of(
       rows() + each("p# = Gemm<transB=1>(r#, $w: f32[2,4], $b: f32[2])") + each("y# = Relu(p#)") + stack(0),
@@ -61,6 +65,59 @@ testRewrite(fuseStackedRows, {
     "rows of other numbers than floats": of(rows() + each("y# = Cast<to=7>(r#)") + stack(0)),
   },
   leaves: {
+    "rows that are normalized by factors of each sample": [
+      of(rows("x", 1) + each("y# = LayerNormalization<axis=1>(r#, $s: f32[3,4])") + stack(1), "x: f32[3,3,4]"),
+      null,
+    ],
+    "parts whose sizes are computed": [
+      `(x: f32[3,N,4], sizes: i64[3]) -> (y) {
+  t0, t1, t2 = Split<axis=0>(x, sizes)${each("r# = Squeeze(t#, $first: i64[1] = {0})")}${stack(1, "r")}
+}`,
+      null,
+    ],
+    "products that others read behind their new axis": [
+      of(`${rows() + each("y# = MatMul(r#, $w: f32[4,2])") + stack(1)}\n  e = Relu(u1)`, "x: f32[3,N,4]", "y, e"),
+      null,
+    ],
+    "numbers of which nobody knows how many, behind each other": [
+      of(`${rows()}\n  y = Concat<axis=1>(r0, r1, r2)`, "x: f32[3,N,M]"),
+      null,
+    ],
+    "products of which one adds something": [
+      of(rows() + each("y# = Gemm(r#, $w: f32[4,2])").replace("(r1, w)", "(r1, w, $b: f32[2])") + stack(1)),
+      null,
+    ],
+    "products of which one adds twice as much": [
+      of(rows() + each("y# = Gemm<beta=2.0>(r#, $w: f32[4,2], $b: f32[2])") + stack(1)),
+      null,
+    ],
+    "activations of which one is steeper": [
+      of(rows() + each("y# = LeakyRelu(r#)").replace("LeakyRelu(r1)", "LeakyRelu<alpha=0.5>(r1)") + stack(1)),
+      null,
+    ],
+    "products of two rows": [
+      of(rows() + rows("z", 0, "q") + each("y# = MatMul(r#, q#)") + stack(1), "x: f32[3,4,4], z: f32[3,4,4]"),
+      null,
+    ],
+    "products by a vector": [
+      of(rows() + each("m# = MatMul(r#, $w: f32[4])") + each("y# = Unsqueeze(m#, $last: i64[1] = {1})") + stack(1)),
+      null,
+    ],
+    "weights by rows": [of(rows() + each("y# = MatMul($w: f32[5,4], r#)") + stack(1), "x: f32[3,4,4]"), null],
+    "rows beside constants": [
+      of(rows() + each("y# = Concat<axis=1>(r#, $c: f32[2,2])") + stack(1), "x: f32[3,2,4]"),
+      null,
+    ],
+    "the second of two results": [
+      of(rows() + each("a#, y# = LayerNormalization<axis=1>(r#, $s: f32[4])") + stack(1)),
+      null,
+    ],
+    "parts of two rows": [
+      `(x: f32[6,N,4]) -> (y) {
+  t0, t1, t2, t3 = Split<axis=0>(x, $sizes: i64[4] = {1, 1, 1, 3})${each("r# = Squeeze(t#, $first: i64[1] = {0})")}${stack(1, "r")}
+}`,
+      null,
+    ],
     "rows of two tensors in turn": [
       of(
         `${rows()}\n  q = Gather<axis=0>(z, $qi: i64[] = {1})${stack(0, "r").replace("(r1,", "(q,")}`,

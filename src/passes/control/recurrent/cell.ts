@@ -1,5 +1,5 @@
 /**
- * Cells of recurrent nets written out, as what the states of a Loop become in a turn:
+ * Cells of recurrent nets written out, as what their states become in a turn of a Loop or in a step of many that follow each other:
  *
  *   RNN    n = Tanh(x W + h R + b)
  *   GRU    n = z * h + (1 - z) * c   or   z * (h - c) + c          z, r = Sigmoid(x W + h R + b)
@@ -62,18 +62,18 @@ interface MaybeGone {
 
 /** What one state becomes, or the two of an LSTM, h first; null for another cell. */
 export function cellOf(h: Carried, cellState: Carried | null): Cell | null {
-  const cell = agreed(h, cellState);
+  const cell = matched(h, cellState);
   return cell && hasAllProducts(cell) ? cell : null;
 }
 
 /** The same where the states are zeros, of which constant folding may have taken the products away. */
 export function startedCellOf(h: MaybeGone, cellState: Carried | null): Cell<Term | null> | null {
-  return agreed(h, cellState);
+  return matched(h, cellState);
 }
 
 const hasAllProducts = (cell: Cell<Term | null>): cell is Cell => cell.gates.every(({ ofState }) => ofState !== null);
 
-function agreed(h: MaybeGone, cellState: Carried | null): Cell<Term | null> | null {
+function matched(h: MaybeGone, cellState: Carried | null): Cell<Term | null> | null {
   const { graph } = h.next;
   const made: Made = (value, op) => (value ? producerOf(value, op, graph) : null);
   const parts = cellState ? lstmOf(h, cellState, made) : (gruOf(h, made) ?? rnnOf(h, made));

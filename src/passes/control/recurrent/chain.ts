@@ -48,7 +48,7 @@ export function chainsIn(graph: Graph): Chain[] {
       const steps = chain.map(
         (link): Step => ({ input: link.cell.input, states: link.states.map(({ next }) => next) }),
       );
-      const start = startOf(cell, initial);
+      const start = startOf(graph, cell, initial);
       return start
         ? { ...start, cell, steps: [{ input: start.input, states: initial }, ...steps] }
         : { cell, initial, zeros: zerosIn(cell, initial), steps };
@@ -65,14 +65,14 @@ interface Link {
   readonly place: number;
 }
 
-const ends: ReadonlySet<string> = new Set(["Add", "Mul", "Tanh", "Relu"]);
+const lastOps: ReadonlySet<string> = new Set(["Add", "Mul", "Tanh", "Relu"]);
 
 /** In execution order. */
 function linksIn(graph: Graph): Link[] {
   const byNext = new Map<Value, Link[]>();
   const links: Link[] = [];
   for (const node of graph.nodes()) {
-    if (node.domain !== "" || !ends.has(node.op)) continue;
+    if (node.domain !== "" || !lastOps.has(node.op)) continue;
     const next = node.output;
     for (const [h, cellState] of statesBehind(next)) {
       const cell = cellOf(h, cellState);
@@ -103,9 +103,14 @@ const isPassedOn = (cellState: Value | undefined): boolean =>
   (cellState.useCount === 2 && cellState.uses.every((use) => use.kind === "input" && use.node.output.useCount === 1));
 
 /** The step in front of all others, where it begins with zeros, of which constant folding has taken the products away. */
-function startOf(cell: Cell, made: readonly Value[]): (Pick<Chain, "initial" | "zeros"> & { input: Value }) | null {
+function startOf(
+  graph: Graph,
+  cell: Cell,
+  made: readonly Value[],
+): (Pick<Chain, "initial" | "zeros"> & { input: Value }) | null {
   const [next, cellNext] = made;
-  if (!isPassedOn(cellNext)) return null;
+  // In front of a body it belongs to another graph.
+  if (next!.graph !== graph || !isPassedOn(cellNext)) return null;
   for (const [h, cellState] of statesBehind(next!)) {
     if (cellState && !(cellState.next === cellNext && isZeroState(cellState.input))) continue;
     const input = isZeroState(h.input) ? h.input : null;

@@ -3,8 +3,7 @@
  *
  *   Slice(x W + b)[columns] + h R[columns]   and   [x, h] W + b   and   x W + h R + b
  *
- * and whatever else Add, Split, Slice, Concat, MatMul and Gemm make of these. What belongs to x may be computed for all steps at once
- * in front of the loop.
+ * and whatever else Add, Split, Slice, Concat, MatMul and Gemm make of these. What belongs to x may be computed for all steps at once.
  */
 import type { Graph, Node, Tensor, Value } from "../../../ir/index.js";
 import { constantIntegers, hasRank, inputOrders, normalizeAxes, producerOf } from "../../../rewrite/match.js";
@@ -19,7 +18,7 @@ export interface Term {
   readonly row: number;
   readonly elements: number;
   readonly column: number;
-  /** Where `input` is a row of the product already, which all steps have together in front of the loop. */
+  /** Where `input` is a row of the product already, which all steps have together. */
   readonly projection: Projection | null;
 }
 

@@ -32,21 +32,15 @@ export function emitOperators(
   store: Store,
 ): (Value | null)[] {
   const { graph, name, provenance } = node;
-  const add = (op: string, inputs: (Value | null)[], outputs: NewOutput[], attributes = {}): Node =>
-    graph.addNode({ op, inputs, attributes, outputs, provenance }, node);
-  const axis = (at: number): Value => graph.addConstant("axes", Tensor.i64([1], [at]));
   const made: Node[] = [];
-  const squeezed = (unit: number, output: number, label: string): Value => {
-    const { hiddenSize } = units[unit]!.cell;
-    const shape = output === 0 ? [steps, batch, hiddenSize] : [batch, hiddenSize];
-    const from = made[unit]!.outputs[output]!;
-    return add("Squeeze", [from, axis(output === 0 ? 1 : 0)], [typed(label, ...shape)]).output;
-  };
+  const squeezed = (unit: number, output: number, label: string): Value =>
+    withoutDirection(made[unit]!.outputs[output]!, label, node);
   const rowsOf = ({ cell, sequence }: Unit, before: number): Value => {
     if (sequence === null) return squeezed(before, 0, `${node.displayName}/${before}/H`);
     if (!cell.projection?.isBatchFirst) return sequence;
-    const type = typed(`${sequence.label}/steps`, steps, batch, sequence.shape?.at(-1) ?? null);
-    return add("Transpose", [sequence], [type], { perm: attr.ints([1, 0, 2]) }).output;
+    const outputs = [typed(`${sequence.label}/steps`, steps, batch, sequence.shape?.at(-1) ?? null)];
+    const attributes = { perm: attr.ints([1, 0, 2]) };
+    return graph.addNode({ op: "Transpose", inputs: [sequence], attributes, outputs, provenance }, node).output;
   };
   for (const [at, unit] of units.entries()) {
     const part = units.length === 1 ? "" : `${at}/`;
@@ -105,6 +99,17 @@ export function addOperator(before: Node, operator: NewOperator, store: Store): 
   );
   const attributes = { ...attributesOf(cell), ...(isReversed && { direction: attr.string("reverse") }) };
   return graph.addNode({ op, inputs, attributes, outputs, provenance, name }, before);
+}
+
+/** An output of the operator, in front of `before`, without the axis of its one direction. */
+export function withoutDirection(output: Value, label: string, before: Node): Value {
+  const { graph, provenance } = before;
+  // [steps, 1, batch, hiddenSize] or [1, batch, hiddenSize]
+  const shape = output.shape!;
+  const axis = shape.length - 3;
+  const inputs = [output, graph.addConstant("axes", Tensor.i64([1], [axis]))];
+  const outputs = [typed(label, ...shape.toSpliced(axis, 1))];
+  return graph.addNode({ op: "Squeeze", inputs, outputs, provenance }, before).output;
 }
 
 const attributesOf = ({ op, hiddenSize, activations, linearBeforeReset }: Cell) => {

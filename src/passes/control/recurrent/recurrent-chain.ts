@@ -5,19 +5,20 @@
  * With 20 steps and one sample the operator takes 0.27 to 0.65 of the time (LSTM and GRU, hidden sizes 64 to 1024; ONNX Runtime 1.32, Zen 3,
  * 1 thread). What a step reads must not be made of the steps before, as it is in a decoder with attention: with it a chain ends.
  */
-import { attr, type Dim, type Graph, graphsWithin, type Node, opsetOf, Tensor, type Value } from "../../../ir/index.js";
-import { defineGraphPass, type Store, valuesRead } from "../../../rewrite/index.js";
+import { attr, type Graph, graphsWithin, type Node, opsetOf, Tensor, type Value } from "../../../ir/index.js";
+import { defineGraphPass, removeWithFeeders, type Store, valuesRead } from "../../../rewrite/index.js";
 import { hasRank } from "../../../rewrite/match.js";
 import { isZeroState } from "../../eliminate/zero-state.js";
 import { areSame, type Size } from "../../fold/size.js";
 import { sizeFacts } from "../../fold/size-facts.js";
 import type { SizeFacts } from "../../fold/size-rules.js";
-import { exchangeRows, type PickedRows, pickedRowsOf, type RowMaker, takeRows } from "../../layout/picked-row.js";
+import { type PickedRows, pickedRowsOf } from "../../layout/picked-row.js";
+import { exchangeRows, type RowMaker, takeRows } from "../../layout/take-rows.js";
 import { replaceOutputs } from "../replace-outputs.js";
 import { isRead, stack } from "../stack.js";
 import type { Cell } from "./cell.js";
 import { type Chain, chainsIn } from "./chain.js";
-import { addOperator, typed } from "./operator.js";
+import { addOperator, typed, withoutDirection } from "./operator.js";
 import { LEAST_OPSET } from "./recurrence.js";
 
 /** From as many steps on the operator is not slower than they are, once it is faster at all. */
@@ -56,9 +57,9 @@ const chainPass = (isWanted: (cell: Cell) => boolean) =>
 const isSmall = ({ gates, hiddenSize }: Cell): boolean => gates.length * hiddenSize ** 2 <= LEAST_AS_INTEGERS;
 
 export const fuseRecurrentChain = chainPass(() => true);
-/** The same where products are to become integers, which those of the operators do not, */
+/** Where products are to become integers, which those of the operators do not. */
 export const fuseSmallRecurrentChain = chainPass(isSmall);
-/** but for those of an LSTM in ONNX Runtime's own form. */
+/** The same where ONNX Runtime's own form of an LSTM may be made, whose products do. */
 export const fuseSmallOrLstmChain = chainPass((cell) => cell.op === "LSTM" || isSmall(cell));
 
 /** What the operator reads: rows of one tensor, or one tensor for each step. */
@@ -88,7 +89,7 @@ const endOf = ({ steps }: Chain): Node => steps.at(-1)!.states[0]!.producer!;
 function planOf(chain: Chain, facts: SizeFacts): Plan | null {
   const { cell, steps } = chain;
   if (steps.length < LEAST_STEPS) return null;
-  const { readers, made } = behind(chain);
+  const { readers, made } = dependentsOf(chain);
   /** Without the steps in front of one. */
   const from = (at: number): Chain => ({ ...chain, initial: steps[at - 1]!.states, zeros: [], steps: steps.slice(at) });
   // What reads something that is made of the steps before it ends one chain, and may begin another.
@@ -134,7 +135,7 @@ function rowsOf({ cell, steps }: Chain, facts: SizeFacts): Rows | null {
 }
 
 /** What is made of the states of a chain before its last step ends, by which nodes, in execution order. */
-function behind(chain: Chain): { made: ReadonlySet<Value>; readers: Node[] } {
+function dependentsOf(chain: Chain): { made: ReadonlySet<Value>; readers: Node[] } {
   const made = new Set(chain.steps.flatMap(({ states }) => states));
   const readers: Node[] = [];
   const end = endOf(chain);
@@ -149,8 +150,9 @@ function behind(chain: Chain): { made: ReadonlySet<Value>; readers: Node[] } {
   return { made, readers };
 }
 
-function write({ cell, steps, initial, rows, readers }: Plan, store: Store): void {
-  const end = steps.at(-1)!.states[0]!.producer!;
+function write(plan: Plan, store: Store): void {
+  const { cell, steps, initial, rows, readers } = plan;
+  const end = endOf(plan);
   const { graph, name, displayName, provenance } = end;
   const count = steps.length;
   const maker: RowMaker = {
@@ -160,17 +162,13 @@ function write({ cell, steps, initial, rows, readers }: Plan, store: Store): voi
       return graph.addNode({ op, inputs, attributes, outputs, provenance }, end).output;
     },
   };
-  const isReversed = "rows" in rows && count > 1 && rows.places.every((place, at) => place === rows.places[0]! - at);
+  const isReversed = "rows" in rows && rows.places.every((place, at) => place === rows.places[0]! - at);
   const label = `${displayName}/`;
   const sequence = "rows" in rows ? sequenceOf(rows, isReversed, maker) : stack(end, rows.parts, 0);
   const batch = sequence.shape?.[1] ?? null;
   const operator = addOperator(end, { name, label, cell, sequence, initial, steps: count, batch, isReversed }, store);
-  const squeezed = (output: number, axis: number, label: string, ...shape: Dim[]): Value => {
-    const axes = graph.addConstant("axes", Tensor.i64([1], [axis]));
-    const spec = { op: "Squeeze", inputs: [operator.outputs[output]!, axes], outputs: [typed(label, ...shape)] };
-    return graph.addNode({ ...spec, provenance }, end).output;
-  };
-  const all = squeezed(0, 1, `${label}H`, count, batch, cell.hiddenSize);
+  const [allOutput, lastOutput, cellOutput] = operator.outputs;
+  const all = withoutDirection(allOutput!, `${label}H`, end);
   const hs = steps.map(({ states: [h] }) => h!);
   const rowAt = (at: number, before: Node): Value => {
     const index = graph.addConstant("index", Tensor.i64([], [isReversed ? count - 1 - at : at]));
@@ -179,19 +177,19 @@ function write({ cell, steps, initial, rows, readers }: Plan, store: Store): voi
     return graph.addNode({ ...spec, provenance }, before).output;
   };
   const results = hs.map(({ label }, at) =>
-    at < count - 1 ? rowAt(at, end) : squeezed(1, 0, label, batch, cell.hiddenSize),
+    at < count - 1 ? rowAt(at, end) : withoutDirection(lastOutput!, label, end),
   );
   const [, cellState] = steps.at(-1)!.states;
-  // One of its readers is h.
-  const lastCellState =
-    cellState && cellState.useCount > 1 ? squeezed(2, 0, cellState.label, batch, cell.hiddenSize) : null;
+  const lastCellState = cellState && withoutDirection(cellOutput!, cellState.label, end);
   const { next } = end;
   for (const reader of readers) graph.moveBefore(reader, next);
-  if (lastCellState) replaceOutputs(cellState!.producer!, [lastCellState]);
+  if (cellState) replaceOutputs(cellState.producer!, [lastCellState!]);
   for (const [at, h] of hs.entries()) replaceOutputs(h.producer!, [results[at]!]);
   // Where others are read, the last is one more row of the same: so they are all told by where they are from.
-  const last = results.at(-1)!.producer!;
-  if (isRead(all) && last.attached) replaceOutputs(last, [rowAt(count - 1, last)]);
+  const last = results.at(-1)!;
+  if (isRead(all) && isRead(last)) replaceOutputs(last.producer!, [rowAt(count - 1, last.producer!)]);
+  for (const unread of [last, lastCellState])
+    if (unread && !isRead(unread) && unread.producer!.attached) removeWithFeeders(unread.producer!);
   operator.standFor([operator, ...readers.filter((reader) => !reader.attached)]);
 }
 

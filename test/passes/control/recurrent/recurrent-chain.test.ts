@@ -110,6 +110,65 @@ const begunLstm = `${row().replaceAll("#", "0")}
 
 const twelfths: readonly [string, string] = ["d", `f32[12] = {${tenths(1, 12)}}`];
 
+/** Three steps, the second of which is another. */
+const but = (step: string, change: (second: string) => string): string =>
+  times(step, 1) + change(times(step, 1, 1)) + times(step, 1, 2);
+
+const instead =
+  (from: string, to: string) =>
+  (text: string): string => {
+    expect(text).toContain(from);
+    return text.replace(from, to);
+  };
+
+/** r scales the state, not its product. */
+const early = gru()
+  .replace("hr#, hz#, hn# = Split<axis=1>(p#, thirds)", "hr#, hz#, un# = Split<axis=1>(p#, thirds)")
+  .replace("rn# = Mul(rs#, hn#)", "rh# = Mul(rs#, h~)\n  rn# = MatMul(rh#, $rn: f32[4,4])");
+
+/** By products of their own, one gate at a time. */
+const apartGru = `${row()}
+  xz# = MatMul(row#, $wz: f32[3,4])
+  hz# = MatMul(h~, $uz: f32[4,4])
+  sz# = Add(xz#, hz#)
+  z# = Sigmoid(sz#)
+  xr# = MatMul(row#, $wr: f32[3,4])
+  hr# = MatMul(h~, $ur: f32[4,4])
+  sr# = Add(xr#, hr#)
+  rs# = Sigmoid(sr#)
+  xn# = MatMul(row#, $wn: f32[3,4])
+  hn# = MatMul(h~, $un: f32[4,4])
+  rn# = Mul(rs#, hn#)
+  sn# = Add(xn#, rn#)
+  n# = Tanh(sn#)
+  d# = Sub(h~, n#)
+  k# = Mul(d#, z#)
+  h# = Add(k#, n#)`;
+
+const unlike: Record<string, string> = {
+  "another addend of the input": but(gru(), instead("w, b)", "w, $b1: f32[12])")),
+  "another addend of the state": but(gru(), instead("r, d)", "r, $other: f32[12])")),
+  "other weights of the input": but(gru(), instead("row1, w,", "row1, $w1: f32[12,3],")),
+  "gates in another order": but(gru(), instead("xr1, xz1, xn1", "xz1, xr1, xn1")),
+  "another activation": but(gru(), instead("n1 = Tanh", "n1 = Relu")),
+  "gates by another activation": but(gru(), (text) =>
+    instead("rs1 = Sigmoid", "rs1 = HardSigmoid")(instead("z1 = Sigmoid", "z1 = HardSigmoid")(text)),
+  ),
+  "the other half kept": but(gru(), (text) =>
+    instead("Sub(h0, n1)", "Sub(n1, h0)")(instead("Add(k1, n1)", "Add(h0, k1)")(text)),
+  ),
+  "weights the other way around": but(
+    apartGru,
+    instead("xz1 = MatMul(row1, wz)", "xz1 = Gemm<transB=1>(row1, $wt: f32[4,3])"),
+  ),
+  "a gate without the product of the state": but(apartGru, instead("sr1 = Add(xr1, hr1)", "sr1 = Identity(xr1)")),
+  "a candidate without the product of the state": but(
+    apartGru,
+    instead("rn1 = Mul(rs1, hn1)", "rn1 = Mul(rs1, $c1: f32[4])"),
+  ),
+  "a gate of another state": but(apartGru, instead("hr1 = MatMul(h0,", "hr1 = MatMul(h_,")),
+};
+
 testRewrite(fuseRecurrentChain, {
   rewrites: {
     "a GRU": of(times(gru()), "h2", all),
@@ -239,6 +298,33 @@ testRewrite(fuseRecurrentChain, {
       "h2",
       all,
     ),
+    "a GRU by products of its own for each gate": of(times(apartGru), "h2", all),
+    "a GRU whose state is scaled before it is multiplied": of(times(early), "h2", all),
+    "the steps behind one whose cell state nobody keeps": of(
+      but(lstm(), instead("Mul(f1, c0)", "Mul(f1, c_)")),
+      "h2",
+      withCell,
+    ),
+    "steps in a body, behind a first one in front of it": `(k: bool[], x: f32[1,3,3]) -> (y) {${begunGru()}
+  y = If<then_branch=() -> (t) {${goesOn(gru(), [["r", "f32[12,4]"], twelfths])}
+    t = Identity(h2) }, else_branch=() -> (e) { e = Relu(h0) }>(k) }`,
+    "steps in a body": `(k: bool[], ${all}) -> (y) {
+  y = If<then_branch=() -> (t) {${times(gru())}\n  t = Identity(h2) }, else_branch=() -> (e) { e = Relu(h_) }>(k) }`,
+    "what the last cell state shows, read too": of(times(lstm()), "shown2, h2", withCell),
+    "steps of which the last is not read": of(times(gru()), "h1", all),
+    "zeros for each of some samples": of(
+      `\n  h_ = Identity($none: f32[2,4] = {0, 0, 0, 0, 0, 0, 0, 0})${times(gru())}`,
+      "h2",
+      "x: f32[2,3,3]",
+    ),
+    "rows of what is multiplied and turned": of(
+      `\n  xw = MatMul(x, $v: f32[3,4])\n  rows = Transpose<perm=[1,0,2]>(xw)${times(`${row("rows", 0)}
+  p# = MatMul(h~, $r: f32[4,4])
+  s# = Add(row#, p#)
+  h# = Tanh(s#)`)}`,
+      "h2",
+      "x: f32[1,3,3], h_: f32[1,4]",
+    ),
     "as many samples as a GRU is fast with": of(times(gru()), "h2", "x: f32[16,3,3], h_: f32[16,4]"),
   },
   leaves: {
@@ -274,6 +360,30 @@ testRewrite(fuseRecurrentChain, {
       of(times(lstm(), 2).replace("c_)", "$half: f32[] = {0.5})"), "h1", all),
       null,
     ],
+    ...Object.fromEntries(
+      Object.entries(unlike).map(([name, body]) => [
+        `a step unlike the others: ${name}`,
+        [of(body, "h2", all), null] as const,
+      ]),
+    ),
+    "two steps, the first with a cell state of one column": [
+      of(times(lstm(), 2), "h1", "x: f32[N,3,3], h_: f32[N,4], c_: f32[N,1]"),
+      null,
+    ],
+    "two steps, the first with zeros of three axes": [
+      of(
+        `\n  h_ = Identity($none: f32[1,1,4] = {0, 0, 0, 0})${times(gru(), 2).replaceAll("p0 = Gemm<transB=1>(h_, $r: f32[12,4], $d: f32[12])", "q0 = Squeeze(h_, $first: i64[1] = {0})\n  p0 = Gemm<transB=1>(q0, $r: f32[12,4], $d: f32[12])")}`,
+        "h1",
+        "x: f32[1,3,3]",
+      ),
+      null,
+    ],
+    "rows of which one is of one sample": [
+      of(times(gru(""), 2), "h1", "row0: f32[N,3], row1: f32[1,3], h_: f32[N,4]"),
+      null,
+    ],
+    "an RNN of two samples": [of(times(rnn()), "h2", "x: f32[2,3,3], h_: f32[2,4]"), null],
+    "a cell state that something else reads too": [of(`${times(lstm(), 2)}\n  e = Relu(c0)`, "e, h1", withCell), null],
     "an RNN of nobody knows how many samples": [of(times(rnn()), "h2", all), null],
     "more samples than a GRU is fast with": [of(times(gru()), "h2", "x: f32[17,3,3], h_: f32[17,4]"), null],
     "no samples": [of(times(gru()), "h2", "x: f32[0,3,3], h_: f32[0,4]"), null],
