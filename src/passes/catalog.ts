@@ -384,8 +384,8 @@ const forIntegers = (...chains: readonly AnyPass[]): readonly AnyPass[] =>
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
  * round until nothing changes, for what becomes integers; `runtimePrepare`: where ONNX Runtime's own operators may be made of it;
- * `small`: without what adds weights, or keeps them in float, where bytes count; `compact`: for commands that prune; `fuse`: with what is for float alone.
- * `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
+ * `small`: without what adds weights, or keeps them in float, where bytes count; `compact`: for commands that prune; `fuse`: with what
+ * is for float alone. `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
  * behind. `lossy`: what `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
 export const recipes = {

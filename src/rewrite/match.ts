@@ -112,9 +112,9 @@ export function normalizeAxes(axes: readonly number[], rank: number): number[] |
 
 /** Whether two nodes do the same to their first inputs: one operator, the same further inputs, equal plain attributes. */
 export function isSameStep(a: Node, b: Node): boolean {
-  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length || !hasSameAttributes(a, b)) return false;
+  if (a.opName !== b.opName || a.inputs.length !== b.inputs.length) return false;
   // Equal constants are one value by now.
-  return a.inputs.slice(1).every((input, i) => input === b.inputs[i + 1]);
+  return a.inputs.slice(1).every((input, i) => input === b.inputs[i + 1]) && hasSameAttributes(a, b);
 }
 
 /** Whether two nodes have equal attributes, all of them plain. */

@@ -8,7 +8,7 @@
  *
  * with Relu for Tanh too, HardSigmoid for Sigmoid, and z for what is new instead of what is kept.
  */
-import type { Node, Value } from "../../../ir/index.js";
+import type { Graph, Node, Value } from "../../../ir/index.js";
 import { constantScalar, inputOrders, producerOf } from "../../../rewrite/match.js";
 import { isZeroState } from "../../eliminate/zero-state.js";
 import { unitRampOf } from "../../fuse/hard-activation.js";
@@ -62,20 +62,13 @@ interface MaybeGone {
 
 /** What one state becomes, or the two of an LSTM, h first; null for another cell. */
 export function cellOf(h: Carried, cellState: Carried | null): Cell | null {
-  const cell = matched(h, cellState);
+  const cell = startedCellOf(h, cellState);
   return cell && hasAllProducts(cell) ? cell : null;
 }
 
 /** The same where the states are zeros, of which constant folding may have taken the products away. */
 export function startedCellOf(h: MaybeGone, cellState: Carried | null): Cell<Term | null> | null {
-  return matched(h, cellState);
-}
-
-const hasAllProducts = (cell: Cell<Term | null>): cell is Cell => cell.gates.every(({ ofState }) => ofState !== null);
-
-function matched(h: MaybeGone, cellState: Carried | null): Cell<Term | null> | null {
-  const { graph } = h.next;
-  const made: Made = (value, op) => (value ? producerOf(value, op, graph) : null);
+  const made = madeIn(h.next.graph);
   const parts = cellState ? lstmOf(h, cellState, made) : (gruOf(h, made) ?? rnnOf(h, made));
   if (!parts) return null;
   const [first] = parts.gates;
@@ -93,6 +86,8 @@ function matched(h: MaybeGone, cellState: Carried | null): Cell<Term | null> | n
     ? { ...parts, hiddenSize, input, projection }
     : null;
 }
+
+const hasAllProducts = (cell: Cell<Term | null>): cell is Cell => cell.gates.every(({ ofState }) => ofState !== null);
 
 /** Whether two cells compute the same of the same, whatever they add to their products. Products that are gone may have been any. */
 export const isSameCell = (cell: Cell, other: Cell<Term | null>): boolean =>
@@ -112,7 +107,7 @@ const isSameActivation = (one: Activation, other: Activation | undefined): boole
 /** What may be the states that `next` is made of: h, and the cell state of an LSTM. `cellOf` tells whether they are. */
 export function* statesBehind(next: Value): Generator<readonly [h: Carried, cellState: Carried | null]> {
   const { graph } = next;
-  const made: Made = (value, op) => (value ? producerOf(value, op, graph) : null);
+  const made = madeIn(graph);
   for (const { old } of mixesOf(next, made)) yield [{ input: old, next }, null];
   const sum = activated(next, candidates, made);
   for (const { input } of (sum && sumOf(sum.of, graph)?.terms) ?? []) yield [{ input, next }, null];
@@ -134,6 +129,12 @@ const forgottenIn = (cellNext: Value, made: Made): Value[] =>
   inputOrders(made(cellNext, "Add")).flatMap(([kept]) => inputOrders(made(kept, "Mul")).map(([, old]) => old));
 
 type Made = (value: Value | null | undefined, op: string) => Node | null;
+
+const madeIn =
+  (graph: Graph): Made =>
+  (value, op) =>
+    producerOf(value, op, graph);
+
 type Parts = Pick<Cell<Term | null>, "op" | "gates" | "activations" | "linearBeforeReset"> & {
   readonly widths: readonly (number | null)[];
 };
