@@ -58,6 +58,7 @@ import { eliminateReinsertedAxis } from "./eliminate/reinserted-axis.js";
 import { eliminateRepeated } from "./eliminate/repeated.js";
 import { eliminateSameOperands } from "./eliminate/same-operands.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
+import { eliminateSquaredRoot } from "./eliminate/squared-root.js";
 import { eliminateUnpaddedCount } from "./eliminate/unpadded-average.js";
 import { eliminateZeroState } from "./eliminate/zero-state.js";
 import { foldConstants } from "./fold/constants.js";
@@ -136,6 +137,7 @@ import { fuseSoftmaxView } from "./layout/softmax-view.js";
 import { fuseSplitConcat } from "./layout/split-concat.js";
 import { hoistSplitStep } from "./layout/split-step.js";
 import { splitTranspose } from "./layout/split-transpose.js";
+import { fuseStackedParts } from "./layout/stacked-parts.js";
 import { fuseStackedRows } from "./layout/stacked-rows.js";
 import { eliminateTransposeDetour } from "./layout/transpose-detour.js";
 import { fuseTransposedParts } from "./layout/transposed-parts.js";
@@ -144,6 +146,8 @@ import { fuseArithmeticDown } from "./linear/arithmetic-down.js";
 import { fuseArithmeticPair } from "./linear/arithmetic-pair.js";
 import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { inlineEinsum } from "./linear/einsum/inline-einsum.js";
+import { inlineDft } from "./linear/fourier/inline-dft.js";
+import { inlineStft } from "./linear/fourier/inline-stft.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
 import { joinAddedPoints } from "./linear/join-added-points.js";
 import { fuseLinearChain, joinLinearChain } from "./linear/linear-chain.js";
@@ -211,11 +215,14 @@ const cleanUp: readonly AnyPass[] = [
 const fusions: readonly AnyPass[] = [
   fuseRecurrence, // before its products are written otherwise
   fuseRecurrentChain,
+  fuseStackedParts,
   fuseStackedRows, // what that leaves; before single rows get another form
   eliminateNoOpAverage,
   eliminateUnpaddedCount,
   fuseSingleElement, // what led to a constant needs no fusion
   inlineEinsum, // before whatever is told by its MatMul
+  inlineDft,
+  inlineStft,
   eliminateAddedZero,
   fuseArgMonotone,
   fusePad, // before the Conv gets another form
@@ -283,6 +290,7 @@ const fusions: readonly AnyPass[] = [
   fuseResizeScales,
   fuseSoftmaxView, // after the attention, which is told by its Reshapes
   joinSoftmaxAxes, // what is left of those views
+  eliminateSquaredRoot,
   fuseReduceReduce,
   fuseReduceNorm, // of all axes at once
   inlineShortSum, // when reductions in a row are one
@@ -381,10 +389,13 @@ const forIntegers = (...chains: readonly AnyPass[]): readonly AnyPass[] =>
     return pass === fuseRecurrentChain ? chains : [pass];
   });
 
+/** Whether a pass leaves weights at what they are: those that it adds cost bytes, and are none that were learned. */
+const keepsWeights = (pass: AnyPass): boolean => pass !== widenDepthwise && pass !== inlineDft && pass !== inlineStft;
+
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
  * round until nothing changes, for what becomes integers; `runtimePrepare`: where ONNX Runtime's own operators may be made of it;
- * `small`: without what adds weights, or keeps them in float, where bytes count; `compact`: for commands that prune; `fuse`: with what
+ * `small`: without what adds weights, or keeps them in float, where bytes count; `compact`: for commands that prune weights; `fuse`: with what
  * is for float alone. `runtime`: what `fuse --runtime-specific` runs after `fuse`; the clean-up sees to what the fusions leave
  * behind. `lossy`: what `fuse --lossy` runs after both; `integers`: before static integers are placed.
  */
@@ -392,8 +403,8 @@ export const recipes = {
   fold: cleanUp,
   prepare: forIntegers(fuseSmallRecurrentChain),
   runtimePrepare: forIntegers(fuseSmallOrLstmChain),
-  small: forIntegers().filter((pass) => pass !== widenDepthwise),
-  compact: [...cleanUp, ...fusions].filter((pass) => pass !== widenDepthwise),
+  small: forIntegers().filter(keepsWeights),
+  compact: [...cleanUp, ...fusions].filter(keepsWeights),
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions, splitTranspose],
   lossy: approximations,

@@ -14,6 +14,16 @@ testRewrite(inlineShortSum, {
   rewrites: {
     "an axis of two": sum("N,2,4,8,8", "<keepdims=0>", "1"),
     "an axis of four, which stays": sum("1,4,8,8", "", "-3"),
+    "magnitudes of two parts": [
+      "(x: f32[N,2,40,30]) -> (y) { y = ReduceL2<keepdims=0>(x, $axes: i64[1] = {1}) }",
+      { opset: 18 },
+    ],
+    "magnitudes of parts beside each other": "(x: f32[N,40,30,2]) -> (y) { y = ReduceL2<axes=[-1]>(x) }",
+    "powers of three parts, which stay": "(x: f32[N,600,3,2]) -> (y) { y = ReduceSumSquare<axes=[2]>(x) }",
+    "powers, by axes that are an input": [
+      "(x: f32[N,2,40,30]) -> (y) { y = ReduceSumSquare<keepdims=0>(x, $axes: i64[1] = {1}) }",
+      { opset: 18 },
+    ],
     "branches that are put beside each other": branches("axis=1", "1"),
     "those, counted from the end": branches("axis=-4", "-4"),
     "halves of channels": `(x: f32[N,8,8,8]) -> (y) {
@@ -52,6 +62,9 @@ testRewrite(inlineShortSum, {
     ),
   },
   leaves: {
+    "magnitudes of many parts": ["(x: f32[N,5,40,30]) -> (y) { y = ReduceL2<axes=[1]>(x) }", null],
+    "magnitudes of few elements": ["(x: f32[N,2,40,20]) -> (y) { y = ReduceL2<axes=[1]>(x) }", null],
+    "magnitudes in double precision": ["(x: f64[N,2,40,30]) -> (y) { y = ReduceL2<axes=[1]>(x) }", null],
     "many parts": [sum("N,5,4,8,8", "<keepdims=0>", "1"), null],
     "one part": [sum("N,1,4,8,8", "<keepdims=0>", "1"), null],
     "parts of each of a batch": [sum("8,2,4,8,8", "<keepdims=0>", "1"), null],
@@ -63,7 +76,7 @@ testRewrite(inlineShortSum, {
     "what nothing is known of": ["(x: f32) -> (y) { y = ReduceSum(x, $axes: i64[1] = {1}) }", null],
     "what runs elsewhere": [
       sum("N,2,4,8,8", "<keepdims=0>", "1"),
-      "NVIDIA TensorRT 11: its kernel for ReduceSum adds few numbers one by one",
+      "NVIDIA TensorRT 11: its kernels for ReduceL2, ReduceSum and ReduceSumSquare add few numbers one by one",
       { target: "tensorrt" },
     ],
   },

@@ -1,9 +1,8 @@
 /** What an Einsum adds up, by the letters of its equation. */
 import type { Value } from "../../../ir/index.js";
+import type { Label } from "../labelled.js";
 
-/** A letter of the equation, or a number that stands for an axis of "...", counted from the back. */
-export type Label = string;
-
+/** Labels are its letters, and numbers that stand for axes of "...", counted from the back. */
 export interface Equation {
   /** Labels of the axes of each operand. */
   readonly terms: readonly (readonly Label[])[];

@@ -1,9 +1,11 @@
 /** Tensors whose axes have labels, and the nodes that put them into another order or join some. */
-import { attr, type Dim, elementCount, Tensor, type Value } from "../../../ir/index.js";
-import type { RewriteContext } from "../../../rewrite/index.js";
-import { isKnown } from "../../../rewrite/match.js";
-import { isSameOrder } from "../../layout/permutation.js";
-import type { Label } from "./equation.js";
+import { attr, type Dim, elementCount, Tensor, type Value } from "../../ir/index.js";
+import type { RewriteContext } from "../../rewrite/index.js";
+import { isKnown } from "../../rewrite/match.js";
+import { isSameOrder } from "../layout/permutation.js";
+
+/** Names an axis. */
+export type Label = string;
 
 export interface Labelled {
   readonly value: Value;
