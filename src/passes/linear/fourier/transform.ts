@@ -87,12 +87,51 @@ const WEIGHTS_FOR_A_STEP = 80;
 const ROWS_TO_FETCH = 4;
 
 /**
- * Whether a product with the matrix is faster than ONNX Runtime's kernel, for so many rows; measured with 1.30 and AVX2, 1 thread. The
- * kernel halves again and again, and makes three such transforms of at least twice the length where it is no power of two.
+ * Whether a product with the matrix is faster than ONNX Runtime's kernel, for so many rows; measured with 1.30 and AVX2, 1 thread.
  */
-export function isFasterAsMatrix({ length, from, to }: Transform, rows: number): boolean {
-  const weights = sizeOf(from) * sizeOf(to);
+export const isFasterAsMatrix = (transform: Transform, rows: number): boolean =>
+  weightsOf(transform) <= MOST_WEIGHTS &&
+  matrixCost(transform, rows) <= WEIGHTS_FOR_A_STEP * kernelSteps(transform.length);
+
+const weightsOf = ({ from, to }: Transform): number => sizeOf(from) * sizeOf(to);
+const matrixCost = (transform: Transform, rows: number): number => weightsOf(transform) * (1 + ROWS_TO_FETCH / rows);
+
+/** It halves again and again, and makes three transforms of at least twice the length where that is no power of two. */
+function kernelSteps(length: number): number {
   const halved = Number.isInteger(Math.log2(length)) ? length : 2 ** Math.ceil(Math.log2(2 * length - 1));
-  const steps = halved * Math.log2(Math.max(2, halved));
-  return weights <= MOST_WEIGHTS && weights * (1 + ROWS_TO_FETCH / rows) <= WEIGHTS_FOR_A_STEP * steps;
+  return halved * Math.log2(Math.max(2, halved));
+}
+
+/** A length that is a product, of places n1 + first * n2 and of bins second * k1 + k2: Cooley and Tukey, 1965. */
+export interface Factors {
+  readonly first: number;
+  readonly second: number;
+}
+
+/** What the steps of a real transform by factors take, beside a matrix in a step: of each place all of `second`, then of each bin all of `first`. */
+const weightsByFactors = ({ first, second }: Factors, bins: number): number =>
+  2 * first * second * second + 4 * first * second * Math.ceil(bins / second);
+
+/** A weight for what the nodes of the steps take by themselves, 20 us. */
+const WEIGHTS_OF_STEPS = 650_000;
+
+/** The factors by which a real transform to so many bins is faster than by its matrix and by the runtime's kernel; null for none. */
+export function fasterFactors(
+  transform: Transform,
+  isAllowed: (first: number) => boolean,
+  rows: number,
+): Factors | null {
+  const { length, to } = transform;
+  const lengths = Array.from({ length: Math.max(0, length - 2) }, (_, i) => i + 2);
+  const all = lengths.filter((first) => length % first === 0 && isAllowed(first));
+  const stored = ({ first, second }: Factors): number =>
+    2 * length * second + 4 * first * Math.ceil(to.places / second);
+  const cost = (factors: Factors): number => weightsByFactors(factors, to.places) + WEIGHTS_OF_STEPS / rows;
+  const [best] = all
+    .map((first): Factors => ({ first, second: length / first }))
+    .sort((a, b) => cost(a) + stored(a) - cost(b) - stored(b));
+  if (!best || stored(best) > MOST_WEIGHTS) return null;
+  return cost(best) <= WEIGHTS_FOR_A_STEP * kernelSteps(length) && cost(best) < matrixCost(transform, rows)
+    ? best
+    : null;
 }
