@@ -3,6 +3,7 @@ import { attr, type Dim, elementCount, Tensor, type Value } from "../../ir/index
 import type { RewriteContext } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
 import { isSameOrder } from "../layout/permutation.js";
+import { permutedTensor } from "../layout/permuted-tensor.js";
 
 /** Names an axis. */
 export type Label = string;
@@ -33,6 +34,13 @@ export class LabelledNodes {
   ) {}
 
   isSure = (label: Label): boolean => !this.sizes.unsure.has(label);
+
+  /** Weights that lie in the order of `labels`, in another one. */
+  weights(data: ArrayLike<number>, labels: readonly Label[], order: readonly Label[]): Tensor {
+    const sizes = labels.map((label) => this.sizes.known.get(label) as number);
+    const perm = order.map((label) => labels.indexOf(label));
+    return permutedTensor(Tensor.f32(sizes, data), perm);
+  }
 
   transpose({ value, labels }: Labelled, order: readonly Label[]): Labelled {
     if (isSameOrder(labels, order)) return { value, labels };

@@ -11,8 +11,8 @@ import type { Dim, Value } from "../../../ir/index.js";
 import { defineRewrite } from "../../../rewrite/index.js";
 import { isSameDim } from "../../../rewrite/match.js";
 import { type Label, type Labelled, LabelledNodes, type Sizes } from "../labelled.js";
+import { multiplyPair } from "../labelled-pair.js";
 import { type Equation, readEquation } from "./equation.js";
-import { multiplyPair } from "./pair.js";
 
 export const inlineEinsum = defineRewrite({
   name: "inline-einsum",

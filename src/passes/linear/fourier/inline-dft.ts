@@ -6,13 +6,14 @@
  * back and what reads one of the parts take them as they are, once the Transposes between both forms have met. ONNX Runtime's kernel
  * takes 1.5 to 4 times as long for powers of two, and 3 to 30 times for other lengths, with errors 10 to 100 times as large.
  */
-import { type Dim, elementCount, fromFront, type Node, type Shape, Tensor, type Value } from "../../../ir/index.js";
-import { defineRewrite, type RewriteContext } from "../../../rewrite/index.js";
+import { elementCount, fromFront, type Node, type Shape, type Value } from "../../../ir/index.js";
+import { defineRewrite } from "../../../rewrite/index.js";
 import { constantIntegers, isKnown, producerOf, splitConstant } from "../../../rewrite/match.js";
 import { isZeroState } from "../../eliminate/zero-state.js";
 import { numberBeside } from "../../fuse/scalar-algebra.js";
-import { type Label, LabelledNodes, single } from "../labelled.js";
-import { axisSizes, isFasterAsMatrix, type MatrixAxis, sizeOf, type Transform, transformMatrix } from "./transform.js";
+import { dftByFactors } from "./dft-by-factors.js";
+import { dftByMatrix } from "./dft-by-matrix.js";
+import { fasterFactors, isFasterAsMatrix, sizeOf, type Transform } from "./transform.js";
 
 export const inlineDft = defineRewrite({
   name: "inline-dft",
@@ -20,21 +21,23 @@ export const inlineDft = defineRewrite({
   numerics: "rounding",
   roots: ["DFT"],
   rewrite(dft, context) {
-    const given = dft.inputs[0];
-    const along = given?.dtype === "f32" ? axisOf(dft, context.opset) : null;
-    if (!given || along === null) return null;
-    const before = scaledIn(given.producer, dft);
-    const signal = before?.x ?? given;
-    const x = isToReal(dft) ? signal : (realIn(signal) ?? signal);
-    const transform = x.shape?.length === given.shape!.length ? transformOf(dft, x.shape, along) : null;
+    const signal = dft.inputs[0];
+    const along = signal?.dtype === "f32" ? axisOf(dft, context.opset) : null;
+    if (!signal || along === null) return null;
+    const before = scaledIn(signal.producer, dft);
+    const plain = before?.x ?? signal;
+    const x = isBackToReal(dft) ? plain : (realIn(plain) ?? plain);
+    const transform = x.shape?.length === signal.shape!.length ? transformOf(dft, x.shape, along) : null;
     if (!transform) return null;
     const rows = elementCount(x.shape!.slice(0, -1).toSpliced(along, 1).filter(isKnown));
-    if (!isFasterAsMatrix(transform, rows))
+    const moved = sizeOf(transform.from) + sizeOf(transform.to);
+    const factors = fasterFactors(transform, rows, () => true, moved);
+    if (!factors && !isFasterAsMatrix(transform, rows))
       return context.skip("the runtime's own transform is faster for this length");
     const [reader, ...more] = dft.output.uses;
     const after = reader?.kind === "input" && more.length === 0 ? scaledIn(reader.node, dft) : null;
-    const scale = (before?.factor ?? 1) * (after?.factor ?? 1);
-    const result = transformed(x, along, transform, scale, context);
+    const given = { x, along, transform, scale: (before?.factor ?? 1) * (after?.factor ?? 1) };
+    const result = (factors && dftByFactors(given, factors, context)) ?? dftByMatrix(given, context);
     if (result && after) context.alsoReplace(after.node.output, result);
     return result ?? context.skip("sizes behind the axis are not known");
   },
@@ -71,7 +74,7 @@ function scaledIn(node: Node | null, dft: Node): Scaled | null {
 
 const isInverse = (dft: Node): boolean => dft.int("inverse", 0) !== 0;
 const isOneSided = (dft: Node): boolean => dft.int("onesided", 0) !== 0;
-const isToReal = (dft: Node): boolean => isInverse(dft) && isOneSided(dft);
+const isBackToReal = (dft: Node): boolean => isInverse(dft) && isOneSided(dft);
 
 /** What is complex with an imaginary part of zeros. */
 function realIn(complex: Value): Value | null {
@@ -96,43 +99,4 @@ function transformOf(dft: Node, shape: Shape, along: number): Transform | null {
   if (!inverse) return parts === 1 ? { length, inverse, from, to: { parts: 2, places: half } } : null;
   // The runtime does not agree with the standard about bins that are too many or too few.
   return parts === 2 && places === half ? { length, inverse, from, to: { parts: 1, places: length } } : null;
-}
-
-function transformed(
-  x: Value,
-  along: number,
-  transform: Transform,
-  scale: number,
-  context: RewriteContext,
-): Value | null {
-  const { from, to, inverse } = transform;
-  const names = x.shape!.map((_, axis): Label => String(axis));
-  const [front, behind] = [names.slice(0, along), names.slice(along + 1, -1)];
-  const given: readonly MatrixAxis[] =
-    inverse && from.parts === 2 ? ["givenPart", "givenPlace"] : ["givenPlace", "givenPart"];
-  const made: readonly MatrixAxis[] = inverse ? ["place", "part"] : ["part", "place"];
-  const known = new Map<Label, Dim>([
-    ...names.map((name, axis): [Label, Dim] => [name, x.shape![axis]!]),
-    ...Object.entries(axisSizes(transform)),
-  ]);
-  const nodes = new LabelledNodes(context, { known, unsure: new Set() });
-  const isLeft = behind.length > 0;
-  const outer = isLeft ? [behind] : [];
-  const tensor = { value: x, labels: [...front, "givenPlace", ...behind, "givenPart"] };
-  const signal = nodes.arranged(tensor, [...front, ...given, ...behind], [...single(front), given, ...outer]);
-  if (!signal) return null;
-  const order = isLeft ? [...made, ...given] : [...given, ...made];
-  const dims = isLeft ? [sizeOf(to), sizeOf(from)] : [sizeOf(from), sizeOf(to)];
-  const matrix = context.constant(
-    `${x.label}/circle`,
-    Tensor.f32(
-      dims,
-      transformMatrix(transform, order).map((weight) => scale * weight),
-    ),
-  );
-  const groups = [...single(front), made, ...outer];
-  const product = isLeft ? nodes.matMul(matrix, signal, groups) : nodes.matMul(signal, matrix, groups);
-  const labels = [...front, ...made, ...behind];
-  const spectrum = nodes.regroup(product, groups, single(labels));
-  return spectrum && nodes.transpose({ value: spectrum, labels }, [...front, "place", ...behind, "part"]).value;
 }

@@ -24,7 +24,7 @@ export const inlineStft = defineRewrite({
     const framed = framedSignalOf(stft, context.shared(sizeFacts));
     if (!framed) return null;
     const transform = transformOf(framed);
-    const factors = fasterFactors(transform, (first) => framed.step % first === 0, rowsOf(framed));
+    const factors = fasterFactors(transform, rowsOf(framed), (first) => framed.step % first === 0);
     const inSteps = factors && stftByFactors(framed, factors, context);
     if (inSteps) return inSteps;
     if (!isFasterAsMatrix(transform, rowsOf(framed)))
@@ -45,7 +45,7 @@ function stftByMatrix(framed: FramedSignal, context: RewriteContext): Value | nu
   ]);
   const nodes = new LabelledNodes(context, { known, unsure: new Set() });
   const places = window.length;
-  const weights = transformMatrix(transformOf(framed), ["part", "place", "givenPlace", "givenPart"]);
+  const weights = transformMatrix(transformOf(framed));
   const weight = Tensor.f32(
     [2 * bins, 1, places],
     weights.map((value, i) => value * window[i % places]!),

@@ -7,10 +7,11 @@
  * Sample n1 + first * n2 stands in channel n1, so that one window of `second` blocks is a frame; what each channel is turned by, exp(-2 pi
  * i n1 k2 / n), and the window stand in the weights of the Conv. The result has bins second * k1 + k2 in their order, as planes.
  */
-import { attr, type Dim, type Shape, Tensor, type Value } from "../../../ir/index.js";
+import { attr, type Dim, Tensor, type Value } from "../../../ir/index.js";
 import type { RewriteContext } from "../../../rewrite/index.js";
 import { isKnown } from "../../../rewrite/match.js";
 import { type Groups, LabelledNodes, single } from "../labelled.js";
+import { firstOf } from "./first-of.js";
 import { type FramedSignal, transformOf } from "./framed-signal.js";
 import { type Factors, transformMatrix } from "./transform.js";
 
@@ -23,6 +24,7 @@ export function stftByFactors(framed: FramedSignal, factors: Factors, context: R
     ["batch", batch],
     ["block", isKnown(samples) ? Math.floor(samples / first) : null],
     ["n1", first],
+    ["n2", second],
     ["k1", turns],
     ["k2", second],
     ["part", 2],
@@ -40,19 +42,14 @@ export function stftByFactors(framed: FramedSignal, factors: Factors, context: R
     kernel_shape: attr.ints([second]),
     strides: attr.ints([step / first]),
   };
-  const weight = constant(`${signal.label}/windows`, channelWeights(framed, factors));
+  const weight = constant(`${signal.label}/windows`, channelWeights(framed, factors, nodes));
   const types = [{ dtype: "f32", shape: [batch, 2 * first * second, frames] }] as const;
   const turned = create("Conv", [channels, weight], attributes, { types }).output;
   const rows: Groups = [["batch"], ["n1", "part"], ["k2", "frame"]];
   const sums = nodes.regroup(turned, [["batch"], ["n1", "part", "k2"], ["frame"]], rows);
   if (!sums) return null;
   const sides = { from: { parts: 2, places: first }, to: { parts: 2, places: turns } } as const;
-  const circle = transformMatrix({ length: first, inverse: false, ...sides }, [
-    "part",
-    "place",
-    "givenPlace",
-    "givenPart",
-  ]);
+  const circle = transformMatrix({ length: first, inverse: false, ...sides });
   const matrix = constant(`${signal.label}/circle`, Tensor.f32([2 * turns, 2 * first], circle));
   const made: Groups = [["batch"], ["part", "k1"], ["k2", "frame"]];
   const planes = nodes.regroup(nodes.matMul(matrix, sums, made), made, [["batch"], ["part"], ["k1", "k2"], ["frame"]]);
@@ -77,29 +74,11 @@ function inBlocks({ signal, rank, batch, samples }: FramedSignal, first: number,
   return create("Slice", [signal, integer("start", 0), whole, integer("axis", 1)], {}, { types }).output;
 }
 
-/** The first elements along an axis, as many as `shape` has there. */
-function firstOf(value: Value, shape: Shape, axis: number, { create, constant }: RewriteContext): Value {
-  const bounds = [0, shape[axis] as number, axis].map((bound, i) =>
-    constant(`${value.label}/${["start", "end", "axis"][i]}`, Tensor.i64([1], [bound])),
-  );
-  const types = [{ dtype: value.dtype, shape }];
-  return create("Slice", [value, ...bounds], {}, { types }).output;
-}
-
 /** [n1 * part * k2, 1, n2]: what each sample of a channel adds to the sums of its k2. */
-function channelWeights(framed: FramedSignal, { first, second }: Factors): Tensor {
+function channelWeights(framed: FramedSignal, { first, second }: Factors, nodes: LabelledNodes): Tensor {
   const { window } = framed;
-  const whole = { ...transformOf(framed), to: { parts: 2, places: second } } as const;
-  const matrix = transformMatrix(whole, ["part", "place", "givenPlace", "givenPart"]);
-  const weights = new Float64Array(matrix.length);
-  let at = 0;
-  for (let n1 = 0; n1 < first; n1++) {
-    for (let row = 0; row < 2 * second; row++) {
-      for (let n2 = 0; n2 < second; n2++) {
-        const n = n1 + first * n2;
-        weights[at++] = matrix[row * window.length + n]! * window[n]!;
-      }
-    }
-  }
-  return Tensor.f32([2 * first * second, 1, second], weights);
+  const matrix = transformMatrix({ ...transformOf(framed), to: { parts: 2, places: second } });
+  const weights = matrix.map((weight, i) => weight * window[i % window.length]!);
+  const ofChannels = nodes.weights(weights, ["part", "k2", "n2", "n1"], ["n1", "part", "k2", "n2"]);
+  return ofChannels.withDims([2 * first * second, 1, second]);
 }

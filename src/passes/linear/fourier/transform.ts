@@ -16,38 +16,30 @@ export interface Side {
 
 export const sizeOf = ({ parts, places }: Side): number => parts * places;
 
-/** Axes of the matrix: what is given, and what comes out. */
-export type MatrixAxis = "givenPart" | "givenPlace" | "part" | "place";
+/** Back from bins to real places, of which half of the bins tell all. */
+export const isToReal = ({ from, to }: Transform): boolean => from.parts === 2 && to.parts === 1;
 
-export const axisSizes = ({ from, to }: Transform): Record<MatrixAxis, number> => ({
-  givenPart: from.parts,
-  givenPlace: from.places,
-  part: to.parts,
-  place: to.places,
-});
+/** Axes of the matrix, in their order: what comes out, of what is given. */
+export const matrixAxes = ["part", "place", "givenPlace", "givenPart"] as const;
 
 /**
- * What each result has of each part that is given, with the axes in this order. The sums are those of
+ * What each result has of each part that is given, with the axes in the order of `matrixAxes`. The sums are those of
  * https://onnx.ai/onnx/operators/onnx__DFT.html; from complex bins to real places, each bin stands for its conjugate too.
  */
-export function transformMatrix(transform: Transform, order: readonly MatrixAxis[]): Float64Array {
+export function transformMatrix(transform: Transform): Float64Array {
   const { length, inverse, from, to } = transform;
   const { cosine, sine } = circle(length);
-  const isHalf = from.parts === 2 && to.parts === 1;
-  const step = stepsOf(transform, order);
-  const matrix = new Float64Array(sizeOf(from) * sizeOf(to));
-  for (let givenPart = 0; givenPart < from.parts; givenPart++) {
-    for (let givenPlace = 0; givenPlace < Math.min(from.places, length); givenPlace++) {
-      const isOwnConjugate = givenPlace === 0 || 2 * givenPlace === length;
-      if (isHalf && isOwnConjugate && givenPart === 1) continue;
-      const weight = (isHalf && !isOwnConjugate ? 2 : 1) / (inverse ? length : 1);
-      for (let part = 0; part < to.parts; part++) {
-        // (a + bi) * (cos + i * sin) has -b * sin in its real part and a * sin in the other; forwards the angle is negative.
-        const sign = part > givenPart === inverse ? weight : -weight;
-        for (let place = 0; place < to.places; place++) {
-          const turn = (givenPlace * place) % length;
-          const at = givenPart * step.givenPart + givenPlace * step.givenPlace + part * step.part + place * step.place;
-          matrix[at] = part === givenPart ? weight * cosine[turn]! : sign * sine[turn]!;
+  const matrix = new Float64Array(sizeOf(to) * sizeOf(from));
+  let at = 0;
+  for (let part = 0; part < to.parts; part++) {
+    for (let place = 0; place < to.places; place++) {
+      for (let givenPlace = 0; givenPlace < from.places; givenPlace++) {
+        const turn = (givenPlace * place) % length;
+        for (let givenPart = 0; givenPart < from.parts; givenPart++) {
+          const weight = partWeight(transform, givenPlace, givenPart);
+          // (a + bi) * (cos + i * sin) has -b * sin in its real part and a * sin in the other; forwards the angle is negative.
+          const sign = part > givenPart === inverse ? 1 : -1;
+          matrix[at++] = weight * (part === givenPart ? cosine[turn]! : sign * sine[turn]!);
         }
       }
     }
@@ -55,16 +47,14 @@ export function transformMatrix(transform: Transform, order: readonly MatrixAxis
   return matrix;
 }
 
-/** How far apart neighbours along an axis lie. */
-function stepsOf(transform: Transform, order: readonly MatrixAxis[]): Record<MatrixAxis, number> {
-  const sizes = axisSizes(transform);
-  const steps = { ...sizes };
-  let step = 1;
-  for (const axis of order.toReversed()) {
-    steps[axis] = step;
-    step *= sizes[axis];
-  }
-  return steps;
+/** How often a part that is given counts. */
+export function partWeight(transform: Transform, place: number, part: number): number {
+  const { length, inverse } = transform;
+  if (place >= length) return 0;
+  const scale = inverse ? 1 / length : 1;
+  if (!isToReal(transform)) return scale;
+  const isOwnConjugate = place === 0 || 2 * place === length;
+  return isOwnConjugate ? (part === 0 ? scale : 0) : 2 * scale;
 }
 
 /** Of every angle that there is; those of quarters are exact. */
@@ -108,30 +98,41 @@ export interface Factors {
   readonly second: number;
 }
 
-/** What the steps of a real transform by factors take, beside a matrix in a step: of each place all of `second`, then of each bin all of `first`. */
-const weightsByFactors = ({ first, second }: Factors, bins: number): number =>
-  2 * first * second * second + 4 * first * second * Math.ceil(bins / second);
+/** Products of the steps: of each place all of `second`, and of each bin all of `first`. */
+const productsOf = ({ first, second }: Factors, transform: Transform): number =>
+  2 * realParts(transform) * first * second * second + 4 * first * second * Math.ceil(binsOf(transform) / second);
+
+const weightsOfSteps = ({ first, second }: Factors, transform: Transform): number =>
+  2 * realParts(transform) * first * second * second + 4 * first * Math.ceil(binsOf(transform) / second);
+
+const realParts = ({ from, to }: Transform): number => Math.min(from.parts, to.parts);
+export const binsOf = (transform: Transform): number => (isToReal(transform) ? transform.from : transform.to).places;
 
 /** A weight for what the nodes of the steps take by themselves, 20 us. */
 const WEIGHTS_OF_STEPS = 650_000;
+/** An element that is moved, 1 ns. */
+const WEIGHTS_OF_MOVE = 30;
 
-/** The factors by which a real transform to so many bins is faster than by its matrix and by the runtime's kernel; null for none. */
+/**
+ * The factors by which a transform is faster than by its matrix and by the runtime's kernel, of the first of which `isAllowed`; null
+ * for none. `moved`: elements that are put into another order for it.
+ */
 export function fasterFactors(
   transform: Transform,
-  isAllowed: (first: number) => boolean,
   rows: number,
+  isAllowed: (first: number) => boolean,
+  moved = 0,
 ): Factors | null {
-  const { length, to } = transform;
+  const { length, from } = transform;
+  if (!isToReal(transform) && from.places !== length) return null;
   const lengths = Array.from({ length: Math.max(0, length - 2) }, (_, i) => i + 2);
   const all = lengths.filter((first) => length % first === 0 && isAllowed(first));
-  const stored = ({ first, second }: Factors): number =>
-    2 * length * second + 4 * first * Math.ceil(to.places / second);
-  const cost = (factors: Factors): number => weightsByFactors(factors, to.places) + WEIGHTS_OF_STEPS / rows;
+  const cost = (factors: Factors): number =>
+    productsOf(factors, transform) + WEIGHTS_OF_STEPS / rows + WEIGHTS_OF_MOVE * moved;
   const [best] = all
     .map((first): Factors => ({ first, second: length / first }))
-    .sort((a, b) => cost(a) + stored(a) - cost(b) - stored(b));
-  if (!best || stored(best) > MOST_WEIGHTS) return null;
-  return cost(best) <= WEIGHTS_FOR_A_STEP * kernelSteps(length) && cost(best) < matrixCost(transform, rows)
-    ? best
-    : null;
+    .sort((a, b) => cost(a) + weightsOfSteps(a, transform) - cost(b) - weightsOfSteps(b, transform));
+  if (!best || weightsOfSteps(best, transform) > MOST_WEIGHTS) return null;
+  const isFaster = cost(best) <= WEIGHTS_FOR_A_STEP * kernelSteps(length) && cost(best) < matrixCost(transform, rows);
+  return isFaster ? best : null;
 }

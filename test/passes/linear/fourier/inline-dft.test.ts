@@ -93,6 +93,24 @@ testRewrite(inlineDft, {
       c = Concat<axis=3>(x, z)
       y = DFT<axis=2, inverse=1, onesided=1>(c)
     }`,
+    "long transforms in two steps": dft("1,40,256,1", "axis=2, onesided=1"),
+    "two steps, further in front": dft("1,3,256,20,1", "axis=2, onesided=1"),
+    "two steps of complex places": dft("40,512,2", "axis=1"),
+    "two steps of complex places, further in front": dft("3,128,50,2", "axis=1"),
+    "two steps, back": dft("40,256,2", "axis=1, inverse=1"),
+    "two steps, back to real places": dft("1,40,257,2", "axis=2, inverse=1, onesided=1"),
+    "two steps, back to real places, further in front": dft("2,257,30,2", "axis=1, inverse=1, onesided=1"),
+    "two steps of a batch that is not known": dft("N,40,256,1", "axis=2"),
+    "two steps and factors": `(x: f32[40,257,2]) -> (y) {
+      a = Mul(x, $s: f32 = {3})
+      b = DFT<axis=1, inverse=1, onesided=1>(a)
+      y = Div(b, $t: f32 = {0.7})
+    }`,
+    "two steps and factors, forwards": `(x: f32[40,256,2]) -> (y) {
+      a = Mul(x, $s: f32 = {3})
+      b = DFT<axis=1>(a)
+      y = Div(b, $t: f32 = {0.7})
+    }`,
   },
   leaves: {
     "an axis of unknown size": [dft("4,N,2"), null],
@@ -100,7 +118,8 @@ testRewrite(inlineDft, {
     "a length that is computed": ["(x: f32[N,8,2], n: i64) -> (y) { y = DFT<axis=1>(x, n) }", null],
     "an axis that is computed": ["(x: f32[N,8,2], a: i64) -> (y) { y = DFT(x, _, a) }", null, { opset: 20 }],
     "bins that are not as many as the length has": [dft("N,16,8,2", "axis=2, inverse=1, onesided=1", "10"), null],
-    "long powers of two": [dft("N,64,1024,1", "axis=2, onesided=1"), LONG],
+    "very long transforms": [dft("1,64,65536,1", "axis=2, onesided=1"), LONG],
+    "long transforms that are cut off": [dft("N,64,1100,1", "axis=2, onesided=1", "1024"), LONG],
     "a single row of many places": [dft("N,512,1", "axis=1, onesided=1"), LONG],
     "double precision": ["(x: f64[N,16,8,2]) -> (y) { y = DFT<axis=2>(x) }", null],
   },

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { isFasterAsMatrix, type Transform, transformMatrix } from "../../../../src/passes/linear/fourier/transform.js";
+import {
+  fasterFactors,
+  isFasterAsMatrix,
+  type Transform,
+  transformMatrix,
+} from "../../../../src/passes/linear/fourier/transform.js";
 
 type Complex = readonly [re: number, im: number];
 
@@ -21,8 +26,8 @@ function defined(x: readonly Complex[], length: number, sign: 1 | -1): Complex[]
 
 function multiplied(transform: Transform, x: readonly Complex[]): number[][] {
   const { from, to } = transform;
-  const matrix = transformMatrix(transform, ["part", "place", "givenPart", "givenPlace"]);
-  const given = Array.from({ length: from.parts }, (_, part) => x.map((each) => each[part]!)).flat();
+  const matrix = transformMatrix(transform);
+  const given = x.flatMap((each) => each.slice(0, from.parts));
   const sums = Array.from({ length: to.parts * to.places }, (_, row) =>
     given.reduce((sum, value, column) => sum + value * matrix[row * given.length + column]!, 0),
   );
@@ -81,24 +86,6 @@ describe("transformMatrix", () => {
     },
   );
 
-  it("puts axes in any order", () => {
-    const transform = {
-      length: 5,
-      inverse: false,
-      from: { parts: 2, places: 5 },
-      to: { parts: 2, places: 5 },
-    } as const;
-    const plain = transformMatrix(transform, ["part", "place", "givenPart", "givenPlace"]);
-    const other = transformMatrix(transform, ["givenPlace", "part", "givenPart", "place"]);
-    for (let part = 0; part < 2; part++)
-      for (let place = 0; place < 5; place++)
-        for (let givenPart = 0; givenPart < 2; givenPart++)
-          for (let givenPlace = 0; givenPlace < 5; givenPlace++)
-            expect(other[((givenPlace * 2 + part) * 2 + givenPart) * 5 + place]).toBe(
-              plain[((part * 5 + place) * 2 + givenPart) * 5 + givenPlace],
-            );
-  });
-
   it("has exact zeros and ones at quarters", () => {
     const transform = {
       length: 4,
@@ -106,7 +93,7 @@ describe("transformMatrix", () => {
       from: { parts: 1, places: 4 },
       to: { parts: 2, places: 3 },
     } as const;
-    const matrix = transformMatrix(transform, ["part", "place", "givenPart", "givenPlace"]);
+    const matrix = transformMatrix(transform);
     expect([...matrix].map((weight) => weight + 0)).toEqual([
       1, 1, 1, 1, 1, 0, -1, 0, 1, -1, 1, -1, 0, 0, 0, 0, 0, -1, 0, 1, 0, 0, 0, 0,
     ]);
@@ -131,5 +118,38 @@ describe("isFasterAsMatrix", () => {
     expect(isFasterAsMatrix(half(400), 1)).toBe(true);
     expect(isFasterAsMatrix(half(1000), 100)).toBe(true);
     expect(isFasterAsMatrix(half(3000), 100)).toBe(false);
+  });
+});
+
+describe("fasterFactors", () => {
+  const half = (length: number, inverse = false): Transform => {
+    const [places, bins] = [
+      { parts: 1, places: length } as const,
+      { parts: 2, places: Math.floor(length / 2) + 1 } as const,
+    ];
+    return inverse ? { length, inverse, from: bins, to: places } : { length, inverse, from: places, to: bins };
+  };
+  const any = (): boolean => true;
+
+  it("takes factors of like size for long transforms, there and back", () => {
+    expect(fasterFactors(half(1024), 50, any)).toEqual({ first: 32, second: 32 });
+    expect(fasterFactors(half(1024, true), 50, any)).toEqual({ first: 32, second: 32 });
+    expect(fasterFactors(half(400), 50, any)).toEqual({ first: 25, second: 16 });
+  });
+
+  it("takes none where the first must divide what it does not", () => {
+    expect(fasterFactors(half(512), 50, (first) => 31 % first === 0)).toBeNull();
+    expect(fasterFactors(half(512), 50, (first) => 8 % first === 0)).toEqual({ first: 8, second: 64 });
+  });
+
+  it("takes none for short transforms, for prime lengths, few rows and what is no whole transform", () => {
+    expect(fasterFactors(half(32), 50, any)).toBeNull();
+    expect(fasterFactors(half(509), 50, any)).toBeNull();
+    expect(fasterFactors(half(512), 1, any)).toBeNull();
+    expect(fasterFactors({ ...half(512), from: { parts: 1, places: 500 } }, 50, any)).toBeNull();
+  });
+
+  it("takes none whose weights are many", () => {
+    expect(fasterFactors(half(2 ** 15), 50, any)).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 /** Two tensors, multiplied and added up along the labels that nobody reads behind. */
-import { isSameOrder } from "../../layout/permutation.js";
-import { type Groups, type Label, type Labelled, type LabelledNodes, single } from "../labelled.js";
+import { isSameOrder } from "../layout/permutation.js";
+import { type Groups, type Label, type Labelled, type LabelledNodes, single } from "./labelled.js";
 
 /** Labels of a product of two matrices, or of stacks of them. */
 interface Roles {
