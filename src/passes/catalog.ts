@@ -148,6 +148,7 @@ import { fuseArithmeticUp } from "./linear/arithmetic-up.js";
 import { inlineEinsum } from "./linear/einsum/inline-einsum.js";
 import { inlineDft } from "./linear/fourier/inline-dft.js";
 import { inlineStft } from "./linear/fourier/inline-stft.js";
+import { splitFourierConv } from "./linear/fourier/split-fourier-conv.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
 import { joinAddedPoints } from "./linear/join-added-points.js";
 import { fuseLinearChain, joinLinearChain } from "./linear/linear-chain.js";
@@ -223,6 +224,7 @@ const fusions: readonly AnyPass[] = [
   inlineEinsum, // before whatever is told by its MatMul
   inlineDft,
   inlineStft,
+  splitFourierConv,
   eliminateAddedZero,
   fuseArgMonotone,
   fusePad, // before the Conv gets another form

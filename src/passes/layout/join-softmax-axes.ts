@@ -5,9 +5,10 @@
  * axes behind it than one takes several times as long as all else: 10.2 ns an element of [1,21,256,256], and 1.4 so (1.32, Zen 5,
  * 1 thread). Sizes that are open are computed, in some microseconds.
  */
-import { attr, type Shape, Tensor, type Value } from "../../ir/index.js";
+import { attr, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
+import { isNeverEmpty } from "./never-empty.js";
 
 /** Of Shape with a start, and of Reshape that takes 0 for 0. */
 const OPEN_SIZES_OPSET = 15;
@@ -39,7 +40,7 @@ function viewsOf(x: Value, axis: number, label: string, context: RewriteContext)
   const shape = x.shape!;
   const [kept, behind] = [shape.slice(0, axis + 1), shape.slice(axis + 1)];
   if (!behind.every(isKnown)) {
-    const isOpen = context.opset >= OPEN_SIZES_OPSET && isNeverEmpty(kept, context);
+    const isOpen = context.opset >= OPEN_SIZES_OPSET && kept.every((size, i) => isNeverEmpty(size, i, context));
     return isOpen ? openViews(x, axis, context) : null;
   }
   // Nothing to exchange; and of no elements at all a 0 would say something else.
@@ -50,13 +51,6 @@ function viewsOf(x: Value, axis: number, label: string, context: RewriteContext)
     context.constant(`${label}/${name}`, Tensor.i64([kept.length + sizes.length], [...kept.map(() => 0), ...sizes]));
   return { merged: view("merged", [places]), whole: view("shape", behind) };
 }
-
-/** Sizes that are computed may become ones that are inferred, which cannot be done of no elements: a batch has some, and boxes that were found may be none. */
-const isNeverEmpty = (kept: Shape, { model }: RewriteContext): boolean =>
-  kept.every(
-    (size, i) =>
-      isKnown(size) || (i === 0 && size !== null && model.graph.inputs.some(({ shape }) => shape?.[0] === size)),
-  );
 
 interface Views {
   readonly merged: Value;

@@ -24,6 +24,8 @@ export interface Sizes {
   readonly known: ReadonlyMap<Label, Dim>;
   /** Those of which they do not. */
   readonly unsure: ReadonlySet<Label>;
+  /** Labels whose size, which is not known, is surely not 0. */
+  readonly never0?: ReadonlySet<Label>;
 }
 
 /** Makes nodes for tensors of these sizes. */
@@ -80,7 +82,8 @@ export class LabelledNodes {
     });
     // A size of 0 would be copied from what stands there; and one that is copied may be 0, beside which none can be inferred.
     if (to.some((group) => this.#size(group) === 0)) return null;
-    if (target.includes(INFERRED) && target.filter((size) => size <= 0).length > 1) return null;
+    const isOpen = target.map((size, i) => size === INFERRED || (size === COPIED && !this.#isNever0(to[i]!)));
+    if (target.includes(INFERRED) && isOpen.filter(Boolean).length > 1) return null;
     const shape = this.#integers(`${value.label}/shape`, target);
     return this.context.create("Reshape", [value, shape], {}, { types: [this.#typed(value, to)] }).output;
   }
@@ -112,6 +115,8 @@ export class LabelledNodes {
   #typed({ dtype }: Value, groups: Groups) {
     return { dtype, shape: groups.map((group) => this.#size(group)) };
   }
+
+  #isNever0 = (group: readonly Label[]): boolean => group.every((label) => this.sizes.never0?.has(label));
 
   #size(group: readonly Label[]): Dim {
     if (group.length === 1) return this.sizes.known.get(group[0]!) ?? null;

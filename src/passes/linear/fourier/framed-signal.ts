@@ -1,20 +1,21 @@
 /** What an STFT transforms: a real signal, frame by frame. */
-import type { Dim, Node, Value } from "../../../ir/index.js";
+import type { Dim, Node, Shape, Value } from "../../../ir/index.js";
 import { constantOf, constantScalar, isKnown } from "../../../rewrite/match.js";
 import type { SizeFacts } from "../../fold/size-rules.js";
 import { floatsOf } from "../../fuse/linear.js";
 import type { Transform } from "./transform.js";
 
 export interface FramedSignal {
-  /** [batch, samples], or with an axis of 1 behind. */
   readonly signal: Value;
-  readonly rank: number;
-  readonly batch: Dim;
-  readonly samples: Dim;
+  /** Of the signal: a batch in front, samples, and axes of 1. */
+  readonly shape: Shape;
+  /** Of the samples. */
+  readonly axis: number;
   /** null where it is not known. */
   readonly frames: number | null;
   /** Samples from the begin of a frame to that of the next. */
   readonly step: number;
+  /** Its length is that of a frame. */
   readonly window: ArrayLike<number>;
   readonly bins: number;
 }
@@ -28,16 +29,16 @@ export function framedSignalOf(stft: Node, { shapeOf }: SizeFacts): FramedSignal
   if (!signal || !sizes || signal.dtype !== "f32" || step === null || step < 1 || !taps || taps.length === 0)
     return null;
   if (length && constantScalar(length) !== taps.length) return null;
-  const [batch, samples, ...parts] = sizes.map((size, axis) =>
-    typeof size === "number" ? size : (signal.shape?.[axis] ?? null),
-  );
-  if (batch === undefined || samples === undefined || parts.length > 1 || parts.some((size) => size !== 1)) return null;
+  const shape = sizes.map((size, axis) => (typeof size === "number" ? size : (signal.shape?.[axis] ?? null)));
+  if (shape.length < 2 || shape.length > 3 || (shape[2] ?? 1) !== 1) return null;
   const bins = stft.int("onesided", 1) === 0 ? taps.length : Math.floor(taps.length / 2) + 1;
-  const frames = isKnown(samples) ? Math.floor((samples - taps.length) / step) + 1 : null;
-  return frames === null || frames > 0
-    ? { signal, rank: sizes.length, batch, samples, frames, step, window: taps, bins }
-    : null;
+  const frames = framesOf(shape[1]!, taps.length, step);
+  return frames === null || frames > 0 ? { signal, shape, axis: 1, frames, step, window: taps, bins } : null;
 }
+
+/** Frames that lie within a signal; null where its length is not known. */
+export const framesOf = (samples: Dim, length: number, step: number): number | null =>
+  isKnown(samples) ? Math.floor((samples - length) / step) + 1 : null;
 
 function windowOf(window: Value): ArrayLike<number> | null {
   const tensor = constantOf(window);
@@ -53,5 +54,5 @@ export const transformOf = ({ window, bins }: FramedSignal): Transform => ({
 });
 
 /** How often the transform is made: of a signal of unknown length very often. */
-export const rowsOf = ({ batch, frames }: FramedSignal): number =>
-  frames === null ? Number.POSITIVE_INFINITY : frames * (isKnown(batch) ? batch : 1);
+export const rowsOf = ({ shape, frames }: FramedSignal): number =>
+  frames === null ? Number.POSITIVE_INFINITY : frames * (isKnown(shape[0]) ? shape[0] : 1);

@@ -10,7 +10,7 @@ import { defineRewrite, type RewriteContext } from "../../../rewrite/index.js";
 import { sizeFacts } from "../../fold/size-facts.js";
 import { LabelledNodes, single } from "../labelled.js";
 import { type FramedSignal, framedSignalOf, rowsOf, transformOf } from "./framed-signal.js";
-import { stftByFactors } from "./stft-by-factors.js";
+import { StftSteps } from "./stft-by-factors.js";
 import { fasterFactors, isFasterAsMatrix, transformMatrix } from "./transform.js";
 
 export const inlineStft = defineRewrite({
@@ -25,8 +25,9 @@ export const inlineStft = defineRewrite({
     if (!framed) return null;
     const transform = transformOf(framed);
     const factors = fasterFactors(transform, rowsOf(framed), (first) => framed.step % first === 0);
-    const inSteps = factors && stftByFactors(framed, factors, context);
-    if (inSteps) return inSteps;
+    const steps = factors && new StftSteps(framed, factors, context);
+    const planes = steps?.planes();
+    if (steps && planes) return steps.nodes.transpose(planes, ["batch", "frame", "bin", "part"]).value;
     if (!isFasterAsMatrix(transform, rowsOf(framed)))
       return context.skip("the runtime's own transform is faster for this length");
     return stftByMatrix(framed, context);
@@ -34,7 +35,8 @@ export const inlineStft = defineRewrite({
 });
 
 function stftByMatrix(framed: FramedSignal, context: RewriteContext): Value | null {
-  const { signal, batch, samples, frames, step, window, bins } = framed;
+  const { signal, shape, axis, frames, step, window, bins } = framed;
+  const [batch, samples] = [shape[0]!, shape[axis]!];
   const known = new Map<string, Dim>([
     ["batch", batch],
     ["one", 1],
@@ -66,11 +68,11 @@ function stftByMatrix(framed: FramedSignal, context: RewriteContext): Value | nu
 }
 
 /** The signal as [batch, 1, samples]. */
-function channelOf({ signal, rank, batch, samples }: FramedSignal, nodes: LabelledNodes): Value {
+function channelOf({ signal, shape }: FramedSignal, nodes: LabelledNodes): Value {
   const { create, constant } = nodes.context;
-  if (rank === 3)
+  if (shape.length === 3)
     return nodes.transpose({ value: signal, labels: ["batch", "sample", "one"] }, ["batch", "one", "sample"]).value;
   const axes = constant(`${signal.label}/axes`, Tensor.i64([1], [1]));
-  const types = [{ dtype: "f32", shape: [batch, 1, samples] }] as const;
+  const types = [{ dtype: "f32", shape: [shape[0]!, 1, shape[1]!] }] as const;
   return create("Unsqueeze", [signal, axes], {}, { types }).output;
 }

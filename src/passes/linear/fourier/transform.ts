@@ -58,7 +58,7 @@ export function partWeight(transform: Transform, place: number, part: number): n
 }
 
 /** Of every angle that there is; those of quarters are exact. */
-function circle(length: number): { readonly cosine: Float64Array; readonly sine: Float64Array } {
+export function circle(length: number): { readonly cosine: Float64Array; readonly sine: Float64Array } {
   const cosine = new Float64Array(length);
   const sine = new Float64Array(length);
   for (let turn = 0; turn < length; turn++) {
