@@ -149,6 +149,7 @@ import { inlineEinsum } from "./linear/einsum/inline-einsum.js";
 import { inlineDft } from "./linear/fourier/inline-dft.js";
 import { inlineStft } from "./linear/fourier/inline-stft.js";
 import { splitFourierConv } from "./linear/fourier/split-fourier-conv.js";
+import { splitFourierMatMul } from "./linear/fourier/split-fourier-matmul.js";
 import { fuseGemmSum } from "./linear/gemm-sum.js";
 import { joinAddedPoints } from "./linear/join-added-points.js";
 import { fuseLinearChain, joinLinearChain } from "./linear/linear-chain.js";
@@ -225,6 +226,7 @@ const fusions: readonly AnyPass[] = [
   inlineDft,
   inlineStft,
   splitFourierConv,
+  splitFourierMatMul,
   eliminateAddedZero,
   fuseArgMonotone,
   fusePad, // before the Conv gets another form

@@ -30,6 +30,10 @@ export function trigonometricRows(
   return sign ? { window, sign } : null;
 }
 
+/** Whether each place counts alike. */
+export const isEvenWindow = ({ window }: TrigonometricRows): boolean =>
+  window.every((value) => Math.abs(value - window[0]!) <= MOST_OFF * Math.abs(window[0]!));
+
 /** What rows are multiples of, place by place, by least squares; NaN where a wave has no place that tells; null where they are not. */
 export function windowOf(rows: ArrayLike<number>, length: number, wave: Wave): Float64Array | null {
   const table = circle(length)[wave];
