@@ -11,6 +11,7 @@ import type { Workshop } from "../candidates/workshop.js";
 import type { OptimizeConfig } from "../config.js";
 import type { Prepared } from "../prepare/prepare.js";
 import type { RunRecord } from "../run-record.js";
+import { leastGain } from "../verdict/verdict.js";
 import type { Judge, Judged } from "./judge-candidate.js";
 import { isRewritten } from "./nothing-pays.js";
 
@@ -38,7 +39,8 @@ const ofAccuracy: ReadonlySet<string> = new Set(["sense", "saturation", "max-dro
 
 /**
  * Whether float may be ahead of the best of the integers: where nothing but speed is missed or not certain (what is inaccurate is for
- * a search to say), or by estimates of both they are slower than it, however much faster than the original.
+ * a search to say), or by estimates of both they gain too little beside it, however much faster than the original they are: for
+ * nothing nobody wants their errors.
  */
 export const mayBeBehindFloat = (
   { candidate, ruling: { verdict } }: Judged,
@@ -46,7 +48,7 @@ export const mayBeBehindFloat = (
 ): boolean => {
   if (verdict.reasons.some(({ limit, status }) => ofAccuracy.has(limit) && status !== "met")) return false;
   const estimate = estimateOf(candidate);
-  return verdict.outcome !== "met" || (estimatesBeside === "rewritten" && estimate !== null && estimate < 1);
+  return verdict.outcome !== "met" || (estimatesBeside === "rewritten" && estimate !== null && estimate < leastGain);
 };
 
 export interface FloatInstead {
@@ -92,7 +94,9 @@ export function whyInFloat({ candidate, isAnswer }: FloatInstead, integers: Judg
   const { speedup } = integers.candidate;
   if (!isAnswer) return null;
   if (outcome !== "met") return summary;
-  return speedup !== null && speedup < candidate.speedup! ? `${speedup.toFixed(2)}x as fast with them` : null;
+  return speedup !== null && speedup < leastGain * candidate.speedup!
+    ? `${speedup.toFixed(2)}x as fast with them`
+    : null;
 }
 
 async function looksFaster(

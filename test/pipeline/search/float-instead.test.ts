@@ -150,6 +150,11 @@ describe("mayBeBehindFloat", () => {
     expect(mayBeBehindFloat(judged("met", "gain", 0.7), beside("original"))).toBe(false);
   });
 
+  it("is so where they gain less beside it than any gain takes", () => {
+    expect(mayBeBehindFloat(judged("met", "gain", 1.01), beside("rewritten"))).toBe(true);
+    expect(mayBeBehindFloat(judged("met", "gain", 1.03), beside("rewritten"))).toBe(false);
+  });
+
   it("ends with float where that is an answer, and faster than integers that are one", () => {
     const own = { ...judged("met", "gain", 0.7), candidate: { ...judged("met", "gain").candidate, speedup: 2 } };
     const float = (speedup: number, isAnswer = true): FloatInstead => ({
@@ -159,6 +164,8 @@ describe("mayBeBehindFloat", () => {
     });
     expect(whyInFloat(float(3), own)).toBe("2.00x as fast with them");
     expect(whyInFloat(float(1.5), own)).toBeNull();
+    expect(whyInFloat(float(1.98), own)).toBe("2.00x as fast with them");
+    expect(whyInFloat(float(1.95), own)).toBeNull();
     expect(whyInFloat(float(3, false), own)).toBeNull();
     expect(whyInFloat(float(1.2), judged("no-gain", "gain"))).toBe("no-gain");
   });
