@@ -84,6 +84,7 @@ import { fuseGroupNorm } from "./fuse/group-norm.js";
 import { fuseHardSigmoid, fuseHardSwish } from "./fuse/hard-activation.js";
 import { inlineChannelMultiplier } from "./fuse/inline-channel-multiplier.js";
 import { inlineElu } from "./fuse/inline-elu.js";
+import { inlineLogSumExp } from "./fuse/inline-log-sum-exp.js";
 import { inlineLrn } from "./fuse/inline-lrn.js";
 import { inlineMish } from "./fuse/inline-mish.js";
 import { inlinePower } from "./fuse/inline-power.js";
@@ -298,6 +299,7 @@ const fusions: readonly AnyPass[] = [
   fuseReduceReduce,
   fuseReduceNorm, // of all axes at once
   inlineShortSum, // when reductions in a row are one
+  inlineLogSumExp,
   fuseSliceSqueeze, // before the Slices become one Split
   fuseRoll,
   fuseChannelShuffle,
