@@ -17,7 +17,8 @@ export const eliminateSquaredRoot = defineRewrite({
   rewrite(root, { create }) {
     const base = squaredBy(root);
     const node = base?.producer;
-    if (!base || !node || node.domain !== "" || node.graph !== root.graph) return null;
+    // Of integers the root is cut to one.
+    if (base?.dtype !== "f32" || !node || node.domain !== "" || node.graph !== root.graph) return null;
     if (node.op === "Sqrt") return node.inputs[0] && hasNoSign(node.inputs[0]) ? node.inputs[0] : null;
     const isForThis = base.uses.every((use) => use.kind === "input" && use.node === root);
     if (node.op !== "ReduceL2" || !isForThis) return null;

@@ -51,7 +51,9 @@ function isSlow(sum: Node, shape: Shape, axis: number): boolean {
   const [front, behind] = [shape.slice(0, axis), shape.slice(axis + 1)].map((dims) =>
     elementCount(dims.filter(isKnown)),
   );
-  if (!sum.is("ReduceSum")) return sum.output.dtype === "f32" && front! * behind! >= LEAST_RESULTS;
+  // A length that is open is no short one, and a batch may be one.
+  const isLong = shape.some((size, at) => at > 0 && !isKnown(size));
+  if (!sum.is("ReduceSum")) return sum.output.dtype === "f32" && (isLong || front! * behind! >= LEAST_RESULTS);
   // Rows of a batch are reduced as fast as they are added up.
   return behind! >= LEAST_BEHIND && (front === 1 || producerOf(sum.inputs[0], "Concat", sum.graph) !== null);
 }

@@ -24,6 +24,13 @@ testRewrite(eliminateSquaredRoot, {
     }`,
   },
   leaves: {
+    "magnitudes of integers, whose root is cut": [
+      `(x: i32[N,4,5]) -> (y) {
+        a = ReduceL2<axes=[2]>(x)
+        y = Mul(a, a)
+      }`,
+      null,
+    ],
     "a root of what may be negative": [
       `(x: f32[N,4]) -> (y) { b = Sqrt(x)
 y = Mul(b, b) }`,

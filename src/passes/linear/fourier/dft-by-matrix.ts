@@ -1,6 +1,7 @@
 /** A DFT as one product. */
 import type { Dim, Value } from "../../../ir/index.js";
 import type { RewriteContext } from "../../../rewrite/index.js";
+import { isNeverEmpty } from "../../layout/never-empty.js";
 import { type Label, LabelledNodes, single } from "../labelled.js";
 import { matrixAxes, sizeOf, type Transform, transformMatrix } from "./transform.js";
 
@@ -13,6 +14,10 @@ export interface AxisTransform {
   /** Of the result. */
   readonly scale: number;
 }
+
+/** Whether what lies in front of an axis has elements: of no matrices the runtime multiplies none by one that stands on the left. */
+const areNeverEmpty = (x: Value, along: number, context: RewriteContext): boolean =>
+  x.shape!.slice(0, along).every((size, axis) => isNeverEmpty(size, axis, context));
 
 /**
  * The matrix stands on the right where the axis is the last in front of the parts, and else on the left. Parts of a signal lie beside
@@ -31,6 +36,7 @@ export function dftByMatrix({ x, along, transform, scale }: AxisTransform, conte
   const given = isPlanes ? ["givenPart", "givenPlace"] : ["givenPlace", "givenPart"];
   const made = inverse ? ["place", "part"] : ["part", "place"];
   const isLeft = behind.length > 0;
+  if (isLeft && !areNeverEmpty(x, along, context)) return null;
   const outer = isLeft ? [behind] : [];
   const tensor = { value: x, labels: [...front, "givenPlace", ...behind, "givenPart"] };
   const signal = nodes.arranged(tensor, [...front, ...given, ...behind], [...single(front), given, ...outer]);

@@ -13,7 +13,8 @@ import { isZeroState } from "../../eliminate/zero-state.js";
 import { numberBeside } from "../../fuse/scalar-algebra.js";
 import { dftByFactors } from "./dft-by-factors.js";
 import { dftByMatrix } from "./dft-by-matrix.js";
-import { fasterFactors, isFasterAsMatrix, sizeOf, type Transform } from "./transform.js";
+import { firstOf } from "./first-of.js";
+import { fasterFactors, isFasterAsMatrix, isToReal, sizeOf, type Transform } from "./transform.js";
 
 export const inlineDft = defineRewrite({
   name: "inline-dft",
@@ -27,8 +28,10 @@ export const inlineDft = defineRewrite({
     const before = scaledIn(signal.producer, dft);
     const plain = before?.x ?? signal;
     const x = isBackToReal(dft) ? plain : (realIn(plain) ?? plain);
-    const transform = x.shape?.length === signal.shape!.length ? transformOf(dft, x.shape, along) : null;
-    if (!transform) return null;
+    const given = x.shape?.length === signal.shape!.length ? transformOf(dft, x.shape, along) : null;
+    if (!given) return null;
+    const { length } = given;
+    const transform = { ...given, from: { ...given.from, places: Math.min(given.from.places, length) } };
     const rows = elementCount(x.shape!.slice(0, -1).toSpliced(along, 1).filter(isKnown));
     const moved = sizeOf(transform.from) + sizeOf(transform.to);
     const factors = fasterFactors(transform, rows, () => true, moved);
@@ -36,10 +39,13 @@ export const inlineDft = defineRewrite({
       return context.skip("the runtime's own transform is faster for this length");
     const [reader, ...more] = dft.output.uses;
     const after = reader?.kind === "input" && more.length === 0 ? scaledIn(reader.node, dft) : null;
-    const given = { x, along, transform, scale: (before?.factor ?? 1) * (after?.factor ?? 1) };
-    const result = (factors && dftByFactors(given, factors, context)) ?? dftByMatrix(given, context);
+    // Nobody may see what is beyond the length, even times 0.
+    const isCut = given.from.places > length && !isToReal(given);
+    const whole = isCut ? firstOf(x, x.shape!.with(along, length), along, context) : x;
+    const one = { x: whole, along, transform, scale: (before?.factor ?? 1) * (after?.factor ?? 1) };
+    const result = (factors && dftByFactors(one, factors, context)) ?? dftByMatrix(one, context);
     if (result && after) context.alsoReplace(after.node.output, result);
-    return result ?? context.skip("sizes behind the axis are not known");
+    return result ?? context.skip("sizes beside the axis are not known");
   },
 });
 

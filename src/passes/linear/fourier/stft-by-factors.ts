@@ -36,8 +36,7 @@ export class StftSteps {
       ["frame", frames],
       ...Object.entries({ n1: first, n2: second, k1: this.#turns, k2: second, part: 2, bin: bins }),
     ]);
-    const never0 = new Set(isNeverEmpty(batch, 0, context) ? ["batch"] : []);
-    this.nodes = new LabelledNodes(context, { known, unsure: new Set(), never0 });
+    this.nodes = new LabelledNodes(context, { known, unsure: new Set(), never0: new Set(["batch"]) });
   }
 
   /** [batch, part, bin, frame], imaginary parts times `sign`; null where a size would have to be computed that is not known. */
@@ -45,7 +44,8 @@ export class StftSteps {
     const { signal, bins, frames, shape } = this.framed;
     const { first, second } = this.factors;
     const { constant } = this.context;
-    const turned = this.#turned();
+    // The runtime multiplies no matrices by one that stands on the left.
+    const turned = isNeverEmpty(shape[0]!, 0, this.context) ? this.#turned() : null;
     const rows: Groups = [["batch"], ["n1", "part"], ["k2", "frame"]];
     const sums = turned && this.nodes.regroup(turned, [["batch"], ["n1", "part", "k2"], ["frame"]], rows);
     if (!sums) return null;

@@ -4,7 +4,7 @@
 export interface Transform {
   readonly length: number;
   readonly inverse: boolean;
-  /** How many places, or bins, of how many parts it is given: what is missing to `length` is 0, what is beyond is not read. */
+  /** How many places, or bins, of how many parts it is given, `length` at most: what is missing is 0. */
   readonly from: Side;
   readonly to: Side;
 }
@@ -50,7 +50,6 @@ export function transformMatrix(transform: Transform): Float64Array {
 /** How often a part that is given counts. */
 export function partWeight(transform: Transform, place: number, part: number): number {
   const { length, inverse } = transform;
-  if (place >= length) return 0;
   const scale = inverse ? 1 / length : 1;
   if (!isToReal(transform)) return scale;
   const isOwnConjugate = place === 0 || 2 * place === length;

@@ -45,7 +45,6 @@ describe("transformMatrix", () => {
     [8, 8],
     [9, 9],
     [6, 10],
-    [10, 6],
   ])("transforms %i complex places to %i bins, both ways", (places, length) => {
     const x = signal(places);
     const sides = { from: { parts: 2, places }, to: { parts: 2, places: length } } as const;
