@@ -1,6 +1,8 @@
 /** A DFT as one product. */
 import type { Dim, Value } from "../../../ir/index.js";
 import type { RewriteContext } from "../../../rewrite/index.js";
+import { symbolOf } from "../../fold/size.js";
+import { sizeFacts } from "../../fold/size-facts.js";
 import { isNeverEmpty } from "../../layout/never-empty.js";
 import { type Label, LabelledNodes, single } from "../labelled.js";
 import { matrixAxes, sizeOf, type Transform, transformMatrix } from "./transform.js";
@@ -16,8 +18,13 @@ export interface AxisTransform {
 }
 
 /** Whether what lies in front of an axis has elements: of no matrices the runtime multiplies none by one that stands on the left. */
-const areNeverEmpty = (x: Value, along: number, context: RewriteContext): boolean =>
-  x.shape!.slice(0, along).every((size, axis) => isNeverEmpty(size, axis, context));
+function areNeverEmpty(x: Value, along: number, context: RewriteContext): boolean {
+  const sizes = context.shared(sizeFacts).shapeOf(x);
+  return x.shape!.slice(0, along).every((dim, axis) => {
+    const size = sizes?.[axis] ?? 0;
+    return isNeverEmpty(dim ?? (typeof size === "number" ? size : symbolOf(size)), axis, context);
+  });
+}
 
 /**
  * The matrix stands on the right where the axis is the last in front of the parts, and else on the left. Parts of a signal lie beside

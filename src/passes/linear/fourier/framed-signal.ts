@@ -1,6 +1,7 @@
 /** What an STFT transforms: a real signal, frame by frame. */
 import type { Dim, Node, Shape, Value } from "../../../ir/index.js";
 import { constantOf, constantScalar, isKnown } from "../../../rewrite/match.js";
+import { symbolOf } from "../../fold/size.js";
 import type { SizeFacts } from "../../fold/size-rules.js";
 import { floatsOf } from "../../fuse/linear.js";
 import type { Transform } from "./transform.js";
@@ -29,7 +30,7 @@ export function framedSignalOf(stft: Node, { shapeOf }: SizeFacts): FramedSignal
   if (!signal || !sizes || signal.dtype !== "f32" || step === null || step < 1 || !taps || taps.length === 0)
     return null;
   if (length && constantScalar(length) !== taps.length) return null;
-  const shape = sizes.map((size, axis) => (typeof size === "number" ? size : (signal.shape?.[axis] ?? null)));
+  const shape = sizes.map((size, axis) => (typeof size === "number" ? size : (signal.shape?.[axis] ?? symbolOf(size))));
   if (shape.length < 2 || shape.length > 3 || (shape[2] ?? 1) !== 1) return null;
   const bins = stft.int("onesided", 1) === 0 ? taps.length : Math.floor(taps.length / 2) + 1;
   const frames = framesOf(shape[1]!, taps.length, step);
