@@ -126,7 +126,7 @@ import { joinSoftmaxAxes } from "./layout/join-softmax-axes.js";
 import { liftLine } from "./layout/lift-line.js";
 import { eliminateMergedBatch } from "./layout/merged-batch.js";
 import { fuseMovedAxis } from "./layout/moved-axis.js";
-import { fuseReduceReduce, fuseReduceSqueeze } from "./layout/reduce-axes.js";
+import { fuseReduceReduce, fuseReduceSqueeze, sinkReducedTranspose } from "./layout/reduce-axes.js";
 import { fuseRepeat } from "./layout/repeat.js";
 import { fuseReshapeAround } from "./layout/reshape-around.js";
 import { eliminateNoOpResize, fuseResizeAxes, fuseResizeScales } from "./layout/resize.js";
@@ -297,6 +297,7 @@ const fusions: readonly AnyPass[] = [
   joinSoftmaxAxes, // what is left of those views
   eliminateSquaredRoot,
   fuseReduceReduce,
+  sinkReducedTranspose, // after the attention, which is told by its Transposes
   fuseReduceNorm, // of all axes at once
   inlineShortSum, // when reductions in a row are one
   inlineLogSumExp,
@@ -395,8 +396,8 @@ const forIntegers = (...chains: readonly AnyPass[]): readonly AnyPass[] =>
     return pass === fuseRecurrentChain ? chains : [pass];
   });
 
-/** Whether a pass leaves weights at what they are: those that it adds cost bytes, and are none that were learned. */
-const keepsWeights = (pass: AnyPass): boolean => pass !== widenDepthwise && pass !== inlineDft && pass !== inlineStft;
+/** Whether a pass adds no weights: those of a transform cost bytes, and nothing may prune them as if they were learned. */
+const addsNoWeights = (pass: AnyPass): boolean => pass !== widenDepthwise && pass !== inlineDft && pass !== inlineStft;
 
 /**
  * `fold`: constant folding and clean-up only, exact. `prepare`: the same, then fusions, round after
@@ -409,8 +410,8 @@ export const recipes = {
   fold: cleanUp,
   prepare: forIntegers(fuseSmallRecurrentChain),
   runtimePrepare: forIntegers(fuseSmallOrLstmChain),
-  small: forIntegers().filter(keepsWeights),
-  compact: [...cleanUp, ...fusions].filter(keepsWeights),
+  small: forIntegers().filter(addsNoWeights),
+  compact: [...cleanUp, ...fusions].filter(addsNoWeights),
   fuse: catalog,
   runtime: [...cleanUp, ...runtimeFusions, splitTranspose],
   lossy: approximations,

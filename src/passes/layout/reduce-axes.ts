@@ -4,12 +4,14 @@
  *   Squeeze(Reduce<keepdims=1>(x))            =>  Reduce<keepdims=0>(x)
  *   Reduce(Reshape(x: [N,C,H,W], [N,C,H*W]))  =>  Reduce(x) over both axes
  *   ReduceSum(ReduceSum(x))                   =>  ReduceSum(x) over the axes of both
+ *   Reduce(Transpose(x))                      =>  Transpose(Reduce(x)), which has fewer elements to move, or none
  */
 import { attr, type Node, Tensor, type Value } from "../../ir/index.js";
 import { axisReductions } from "../../ops/facts.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
-import { givenAxes, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
+import { givenAxes, isKnown, isSameDim, normalizeAxes, soleProducer } from "../../rewrite/match.js";
 import { reducedAxes } from "../fuse/reduced-axes.js";
+import { isIdentity, permutationOf, permuted } from "./permutation.js";
 
 /** Reductions of reductions that are one; a mean of means too, since all groups have one size. */
 const NESTABLE = ["ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"];
@@ -130,3 +132,27 @@ function afterReshape(outer: Reduction, context: RewriteContext): Node | null {
   const axes = Array.from({ length: merged }, (_, i) => axis + i);
   return reduce(outer, source, axes, false, context);
 }
+
+export const sinkReducedTranspose = defineRewrite({
+  name: "sink-reduced-transpose",
+  summary: "Reduce first and put what is left into another order then",
+  numerics: "rounding",
+  roots: axisReductions,
+  rewrite(root, context) {
+    const reduction = reductionOf(root);
+    const transpose = reduction && soleProducer(reduction.source, "Transpose");
+    const [perm, x] = transpose ? [permutationOf(transpose), transpose.inputs[0]] : [];
+    if (!reduction || !perm || !x?.shape || perm.length !== reduction.rank) return null;
+    const axes = reduction.axes.map((axis) => perm[axis]!).sort((a, b) => a - b);
+    if (!axes.some((axis) => isKnown(x.shape![axis]) && x.shape![axis] > 1)) return null;
+    const reduced = reduce(reduction, x, axes, reduction.keeps, context);
+    const left = reduction.keeps ? perm : perm.filter((axis) => !axes.includes(axis));
+    const order = left.map((axis) => (reduction.keeps ? axis : axis - axes.filter((each) => each < axis).length));
+    if (isIdentity(order)) return reduced;
+    const shape = reduction.keeps
+      ? x.shape.map((size, axis) => (axes.includes(axis) ? 1 : size))
+      : x.shape.filter((_, axis) => !axes.includes(axis));
+    const types = [{ dtype: x.dtype, shape: permuted(shape, order) }];
+    return context.create("Transpose", [reduced.output], { perm: attr.ints(order) }, { types });
+  },
+});

@@ -16,8 +16,8 @@ export const fuseStackedParts = defineRewrite({
   summary: "Move an axis whose parts are picked and stacked again",
   numerics: "exact",
   roots: ["Concat"],
-  // Bounds and axes are inputs.
-  minOpset: 13,
+  // Of Slice with inputs.
+  minOpset: 10,
   rewrite(root, context) {
     const axis = stackedAxis(root);
     const picked = axis === null ? null : pickedRowsOf(root.inputs.map((input) => input!.producer!.inputs[0]!));

@@ -5,7 +5,7 @@
  *   Transpose<back>(Relu(Transpose<there>(x)))  =>  Relu(x)
  *
  * Only where the number of Transposes falls and they do not move more elements than
- * before, or as many Transposes move fewer; so nothing is ever moved back. Reductions add in another order: rounding.
+ * before; so nothing is ever moved back. Reductions add in another order: rounding.
  */
 import { attr, type Graph, graphsWithin, type Node, opsetOf, type Value } from "../../ir/index.js";
 import { defineGraphPass, removeWithFeeders } from "../../rewrite/index.js";
@@ -18,7 +18,7 @@ import {
   permutationOf,
   permuted,
 } from "./permutation.js";
-import { cheapestSide, elementsOf, growRegion, type Region } from "./transpose-region.js";
+import { cheapestSide, growRegion, type Region } from "./transpose-region.js";
 
 export const eliminateTransposeDetour = defineGraphPass({
   name: "eliminate-transpose-detour",
@@ -61,13 +61,17 @@ function startsOf(graph: Graph): (readonly [Node, Value, Permutation])[] {
 const isReverse = (perm: Permutation | null, order: Permutation): boolean =>
   perm !== null && perm.length === order.length && isIdentity(compose(perm, order));
 
+/** What a Transpose of a value costs; dimensions that are not known count alike. */
+const sizeOf = ({ shape }: Value): number =>
+  shape?.reduce<number>((size, dim) => size * (typeof dim === "number" ? dim : 64), 1) ?? 0;
+
 /** Elements that the Transposes around a region move now. */
 function movedBefore({ orders, graph }: Region): number {
   let moved = 0;
   for (const [value, order] of orders) {
     if (isIdentity(order)) continue;
-    if (value.producer?.is("Transpose") && value.producer.graph === graph) moved += elementsOf(value);
-    moved += elementsOf(value) * transposesOf(value, graph).length;
+    if (value.producer?.is("Transpose") && value.producer.graph === graph) moved += sizeOf(value);
+    moved += sizeOf(value) * transposesOf(value, graph).length;
   }
   return moved;
 }
@@ -85,9 +89,9 @@ function movedAfter(region: Region, chosen: ReadonlySet<Node>): number {
       if (use.node.is("Transpose")) return isReverse(permutationOf(use.node), order) ? "stored" : "either";
       return chosen.has(use.node) && region.forms.get(use.node)!.inputs[use.index] ? "stored" : "as it is";
     });
-    if (perm && !isStored) moved += elementsOf(value);
-    if (readers.includes(isStored ? "as it is" : "stored")) moved += elementsOf(value);
-    moved += elementsOf(value) * readers.filter((reader) => reader === "either").length;
+    if (perm && !isStored) moved += sizeOf(value);
+    if (readers.includes(isStored ? "as it is" : "stored")) moved += sizeOf(value);
+    moved += sizeOf(value) * readers.filter((reader) => reader === "either").length;
   }
   return moved;
 }

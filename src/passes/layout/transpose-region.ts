@@ -55,43 +55,33 @@ export function growRegion(start: Value, order: Permutation): Region {
   return { graph, orders, forms };
 }
 
-/** Of all elements in a region. */
-const LEAST_SAVING = 0.01;
-
-/** What a Transpose of a value moves; dimensions that are not known count alike. */
-export const elementsOf = ({ shape }: Value): number =>
-  shape?.reduce<number>((size, dim) => size * (typeof dim === "number" ? dim : 64), 1) ?? 0;
-
-/** The nodes that should work on stored values; null when that would save neither a Transpose nor elements that one moves. */
+/** The nodes that should work on stored values; null when that would not save a Transpose. */
 export function cheapestSide({ graph, orders, forms }: Region): ReadonlySet<Node> | null {
   if ([...orders.keys()].some((value) => countsTwice(value, orders))) return null;
   const network = new Network();
   const vertices = new Map([...forms.keys()].map((node) => [node, network.vertex()]));
-  const all = [...orders.keys()].reduce((sum, value) => sum + elementsOf(value), 1);
   let present = 0;
   for (const [value, order] of orders) {
     if (isIdentity(order)) continue;
     const maker = makerOf(value, order, graph, vertices, network);
     const readers = readersOf(value, order, graph, forms, vertices);
-    // Few come before small: all shares together make less than one.
-    const cost = 1 + elementsOf(value) / all;
     const [isMadeStored, isReadStored] = [maker === Network.SOURCE, readers.includes(Network.SOURCE)];
-    if (isMadeStored ? readers.some((reader) => reader !== Network.SOURCE) : isReadStored) present += cost;
+    if (isMadeStored ? readers.some((reader) => reader !== Network.SOURCE) : isReadStored) present++;
     // Made as it is stored and read as it is: one Transpose for all readers.
     if (maker !== Network.SINK) {
       const asItIs = network.vertex();
-      network.connect(maker, asItIs, cost);
+      network.connect(maker, asItIs, 1);
       for (const reader of readers) if (reader !== Network.SOURCE) network.connect(asItIs, reader, FOREVER);
     }
     // And the other way round.
     if (!isMadeStored) {
       const asStored = network.vertex();
-      network.connect(asStored, maker, cost);
+      network.connect(asStored, maker, 1);
       for (const reader of readers) if (reader !== Network.SINK) network.connect(reader, asStored, FOREVER);
     }
   }
   const cut = network.cut();
-  if (cut.capacity > present - LEAST_SAVING) return null;
+  if (cut.capacity >= present) return null;
   const chosen = new Set([...vertices].flatMap(([node, vertex]) => (cut.isSource(vertex) ? [node] : [])));
   return chosen.size > 0 ? chosen : null;
 }

@@ -24,6 +24,7 @@ testRewrite(eliminateSquaredRoot, {
     }`,
   },
   leaves: {
+    "sums of magnitudes": ["(x: f32[N,4,5]) -> (y) { a = ReduceL1<axes=[1]>(x) y = Mul(a, a) }", null],
     "magnitudes of integers, whose root is cut": [
       `(x: i32[N,4,5]) -> (y) {
         a = ReduceL2<axes=[2]>(x)

@@ -20,6 +20,7 @@ testRewrite(inlineShortSum, {
     ],
     "magnitudes of parts beside each other": "(x: f32[N,40,30,2]) -> (y) { y = ReduceL2<axes=[-1]>(x) }",
     "powers of three parts, which stay": "(x: f32[N,600,3,2]) -> (y) { y = ReduceSumSquare<axes=[2]>(x) }",
+    "magnitudes of just as many elements": "(x: f32[N,2,32,32]) -> (y) { y = ReduceL2<axes=[1]>(x) }",
     "magnitudes of a length that is open": "(x: f32[1,2,20,N]) -> (y) { y = ReduceL2<axes=[1]>(x) }",
     "powers, by axes that are an input": [
       "(x: f32[N,2,40,30]) -> (y) { y = ReduceSumSquare<keepdims=0>(x, $axes: i64[1] = {1}) }",
@@ -68,6 +69,7 @@ testRewrite(inlineShortSum, {
       "(x: f32[N,2,40,20]) -> (y) { y = ReduceSumSquare<axes=[1]>(x) }",
       null,
     ],
+    "magnitudes of not quite as many elements": ["(x: f32[N,2,33,31]) -> (y) { y = ReduceL2<axes=[1]>(x) }", null],
     "magnitudes of few elements": ["(x: f32[N,2,40,20]) -> (y) { y = ReduceL2<axes=[1]>(x) }", null],
     "magnitudes in double precision": ["(x: f64[N,2,40,30]) -> (y) { y = ReduceL2<axes=[1]>(x) }", null],
     "many parts": [sum("N,5,4,8,8", "<keepdims=0>", "1"), null],

@@ -17,6 +17,16 @@ testRewrite(fuseStackedParts, {
     "in another order": stack("N,3,2", 2, "0", [1, 0]),
     "some that stay where they are": stack("N,3,5", -1, "-1", [3, 4]),
     "one of them twice": stack("N,3,5", 2, "2", [0, 2, 2]),
+    "axes that are attributes": [
+      `(x: f32[N,3,2]) -> (y) {
+        a = Gather<axis=2>(x, $p0: i64 = {0})
+        b = Gather<axis=2>(x, $p1: i64 = {1})
+        e = Unsqueeze<axes=[0]>(a)
+        f = Unsqueeze<axes=[0]>(b)
+        y = Concat<axis=0>(e, f)
+      }`,
+      { opset: 11 },
+    ],
     "rows of a Split": `(x: f32[N,3,2]) -> (y) {
       a, b = Split<axis=2>(x, $sizes: i64[2] = {1,1})
       c = Squeeze(a, $last: i64[1] = {2})
@@ -75,6 +85,25 @@ testRewrite(fuseStackedParts, {
       }`,
       null,
     ],
-    "an older opset": [stack("N,3,2", 2, "0"), null, { opset: 12 }],
+    "axes that are more than one": [
+      `(x: f32[N,3,2]) -> (y) {
+        a = Gather<axis=2>(x, $p0: i64 = {0})
+        b = Gather<axis=2>(x, $p1: i64 = {1})
+        e = Unsqueeze(a, $front: i64[2] = {0,1})
+        f = Unsqueeze(b, $front)
+        y = Concat<axis=0>(e, f)
+      }`,
+      null,
+    ],
+    "a part that is repeated in between": [
+      `(x: f32[4,3,2]) -> (y) {
+        a = Gather<axis=2>(x, $p0: i64 = {0})
+        b = Gather<axis=2>(x, $p1: i64 = {1})
+        e = Unsqueeze(a, $front: i64[1] = {0})
+        f = Expand(b, $s: i64[3] = {2,4,3})
+        y = Concat<axis=0>(e, f)
+      }`,
+      null,
+    ],
   },
 });

@@ -12,7 +12,8 @@ import { type Label, type Labelled, LabelledNodes, single } from "../labelled.js
 import { multiplyPair } from "../labelled-pair.js";
 import type { AxisTransform } from "./dft-by-matrix.js";
 import { firstOf } from "./first-of.js";
-import { binsOf, type Factors, isToReal, partWeight, transformMatrix } from "./transform.js";
+import { binsOf, isToReal, transformMatrix, weightOf } from "./transform.js";
+import type { Factors } from "./transform-cost.js";
 
 /** null where a size would have to be computed that is not known. */
 export function dftByFactors(given: AxisTransform, factors: Factors, context: RewriteContext): Value | null {
@@ -100,14 +101,11 @@ class Steps {
   #counted(x: Value): Value {
     const { along, transform } = this.given;
     const { create, constant } = this.context;
-    const { parts, places } = transform.from;
-    const counts = Array.from({ length: parts * places }, (_, i) =>
-      partWeight(transform, Math.floor(i / parts), i % parts),
-    );
-    const dims = [places, ...this.#behind.map(() => 1), parts];
+    const { places } = transform.from;
+    const counts = Array.from({ length: places }, (_, place) => weightOf(transform, place));
+    const dims = [places, ...this.#behind.map(() => 1), 1];
     const counted = create("Mul", [x, constant(`${x.label}/counts`, Tensor.f32(dims, counts))]).output;
     const all = this.#turns * this.factors.second;
-    if (all === places) return counted;
     const shape: Shape = x.shape!.with(along, all);
     const pads = shape.flatMap(() => 0).concat(shape.map((_, axis) => (axis === along ? all - places : 0)));
     const added = constant(`${x.label}/pads`, Tensor.i64([pads.length], pads));

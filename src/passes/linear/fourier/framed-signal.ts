@@ -25,7 +25,7 @@ export interface FramedSignal {
 export function framedSignalOf(stft: Node, { shapeOf }: SizeFacts): FramedSignal | null {
   const [signal, every, window, length] = stft.inputs;
   const step = constantScalar(every);
-  const taps = window ? windowOf(window) : Array.from({ length: constantScalar(length) ?? 0 }, () => 1);
+  const taps = window ? windowOf(window) : evenWindow(constantScalar(length) ?? 0);
   const sizes = shapeOf(signal);
   if (!signal || !sizes || signal.dtype !== "f32" || step === null || step < 1 || !taps || taps.length === 0)
     return null;
@@ -40,6 +40,12 @@ export function framedSignalOf(stft: Node, { shapeOf }: SizeFacts): FramedSignal
 /** Frames that lie within a signal; null where its length is not known. */
 export const framesOf = (samples: Dim, length: number, step: number): number | null =>
   isKnown(samples) ? Math.floor((samples - length) / step) + 1 : null;
+
+/** Longer ones are no windows of anything that weights could be made for. */
+const LONGEST = 2 ** 20;
+
+const evenWindow = (length: number): Float64Array | null =>
+  length <= LONGEST ? new Float64Array(length).fill(1) : null;
 
 function windowOf(window: Value): ArrayLike<number> | null {
   const tensor = constantOf(window);

@@ -4,7 +4,8 @@
  *
  * Parts of a signal stand beside each other, as in DFT, and those of a spectrum are planes: so the transform along a second axis, the way
  * back and what reads one of the parts take them as they are, once the Transposes between both forms have met. ONNX Runtime's kernel
- * takes 1.5 to 4 times as long for powers of two, and 3 to 30 times for other lengths, with errors 10 to 100 times as large.
+ * takes 1.5 to 4 times as long for powers of two, and 3 to 30 times for other lengths, with errors 10 to 100 times as large (1.30, Zen 3, 1
+ * thread). Long transforms are made in two steps (see dft-by-factors.ts).
  */
 import { elementCount, fromFront, type Node, type Shape, type Value } from "../../../ir/index.js";
 import { defineRewrite } from "../../../rewrite/index.js";
@@ -14,11 +15,12 @@ import { numberBeside } from "../../fuse/scalar-algebra.js";
 import { dftByFactors } from "./dft-by-factors.js";
 import { dftByMatrix } from "./dft-by-matrix.js";
 import { firstOf } from "./first-of.js";
-import { fasterFactors, isFasterAsMatrix, isToReal, sizeOf, type Transform } from "./transform.js";
+import { isToReal, sizeOf, type Transform } from "./transform.js";
+import { fasterFactors, isFasterAsMatrix } from "./transform-cost.js";
 
 export const inlineDft = defineRewrite({
   name: "inline-dft",
-  summary: "Write a DFT of known length as a MatMul with its cosines and sines",
+  summary: "Write a DFT of known length as a MatMul with its cosines and sines, or as two",
   numerics: "rounding",
   roots: ["DFT"],
   rewrite(dft, context) {
@@ -28,22 +30,23 @@ export const inlineDft = defineRewrite({
     const before = scaledIn(signal.producer, dft);
     const plain = before?.x ?? signal;
     const x = isBackToReal(dft) ? plain : (realIn(plain) ?? plain);
-    const given = x.shape?.length === signal.shape!.length ? transformOf(dft, x.shape, along) : null;
+    const given = x.shape ? transformOf(dft, x.shape, along) : null;
     if (!given) return null;
     const { length } = given;
     const transform = { ...given, from: { ...given.from, places: Math.min(given.from.places, length) } };
     const rows = elementCount(x.shape!.slice(0, -1).toSpliced(along, 1).filter(isKnown));
     const moved = sizeOf(transform.from) + sizeOf(transform.to);
     const factors = fasterFactors(transform, rows, () => true, moved);
-    if (!factors && !isFasterAsMatrix(transform, rows))
-      return context.skip("the runtime's own transform is faster for this length");
     const [reader, ...more] = dft.output.uses;
     const after = reader?.kind === "input" && more.length === 0 ? scaledIn(reader.node, dft) : null;
     // Nobody may see what is beyond the length, even times 0.
     const isCut = given.from.places > length && !isToReal(given);
     const whole = isCut ? firstOf(x, x.shape!.with(along, length), along, context) : x;
     const one = { x: whole, along, transform, scale: (before?.factor ?? 1) * (after?.factor ?? 1) };
-    const result = (factors && dftByFactors(one, factors, context)) ?? dftByMatrix(one, context);
+    const inSteps = factors && dftByFactors(one, factors, context);
+    if (!inSteps && !isFasterAsMatrix(transform, rows))
+      return context.skip("the runtime's own transform is faster for this length");
+    const result = inSteps ?? dftByMatrix(one, context);
     if (result && after) context.alsoReplace(after.node.output, result);
     return result ?? context.skip("sizes beside the axis are not known");
   },
@@ -73,7 +76,7 @@ function scaledIn(node: Node | null, dft: Node): Scaled | null {
   const operands = splitConstant(node);
   const number = operands && numberBeside(operands.constant, operands.other);
   const isAlone = operands?.other === dft.output || node.output.useCount === 1;
-  if (!operands || !number || !isAlone || (node.op === "Div" && operands.index === 0)) return null;
+  if (!operands || number === null || !isAlone || (node.op === "Div" && operands.index === 0)) return null;
   const factor = node.op === "Mul" ? number : 1 / number;
   return Math.abs(Math.log2(Math.abs(factor))) < MOST_BITS ? { node, x: operands.other, factor } : null;
 }

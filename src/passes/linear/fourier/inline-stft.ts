@@ -11,7 +11,8 @@ import { sizeFacts } from "../../fold/size-facts.js";
 import { LabelledNodes, single } from "../labelled.js";
 import { type FramedSignal, framedSignalOf, rowsOf, transformOf } from "./framed-signal.js";
 import { StftSteps } from "./stft-by-factors.js";
-import { fasterFactors, isFasterAsMatrix, transformMatrix } from "./transform.js";
+import { transformMatrix } from "./transform.js";
+import { fasterFactors, isFasterAsMatrix } from "./transform-cost.js";
 
 export const inlineStft = defineRewrite({
   name: "inline-stft",

@@ -10,7 +10,7 @@ import { equalsElementwise, hasSameAttributes } from "../../../rewrite/match.js"
 import type { Label, Labelled, LabelledNodes } from "../labelled.js";
 import { framesOf, rowsOf, transformOf } from "./framed-signal.js";
 import { StftSteps } from "./stft-by-factors.js";
-import { fasterFactors } from "./transform.js";
+import { fasterFactors } from "./transform-cost.js";
 import { trigonometricRows, windowOf } from "./trigonometric-rows.js";
 
 export const splitFourierConv = defineRewrite({

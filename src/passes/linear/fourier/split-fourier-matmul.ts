@@ -7,7 +7,8 @@ import { attr, Tensor, type Value } from "../../../ir/index.js";
 import { defineRewrite } from "../../../rewrite/index.js";
 import { hasRank, isKnown } from "../../../rewrite/match.js";
 import { dftByFactors } from "./dft-by-factors.js";
-import { fasterFactors, sizeOf, type Transform } from "./transform.js";
+import { sizeOf, type Transform } from "./transform.js";
+import { fasterFactors } from "./transform-cost.js";
 import { isEvenWindow, trigonometricRows } from "./trigonometric-rows.js";
 
 /** Shorter ones are few products. */

@@ -14,7 +14,8 @@ import { isNeverEmpty } from "../../layout/never-empty.js";
 import { type Groups, type Labelled, LabelledNodes, single } from "../labelled.js";
 import { firstOf } from "./first-of.js";
 import { type FramedSignal, transformOf } from "./framed-signal.js";
-import { type Factors, transformMatrix } from "./transform.js";
+import { transformMatrix } from "./transform.js";
+import type { Factors } from "./transform-cost.js";
 
 export class StftSteps {
   readonly nodes: LabelledNodes;

@@ -64,6 +64,23 @@ testRewrite(inlineDft, {
       y = Mul(b, $d: f32 = {2.5})
       z = Relu(b)
     }`,
+    "a large factor": "(x: f32[N,16,8,2]) -> (y) { a = Mul(x, $k: f32 = {512}) y = DFT<axis=2>(a) }",
+    "a sum in front": "(x: f32[N,16,8,2]) -> (y) { a = Add(x, $k: f32 = {2.5}) y = DFT<axis=2>(a) }",
+    "one over the places": "(x: f32[N,16,8,2]) -> (y) { a = Div($k: f32 = {1}, x) y = DFT<axis=2>(a) }",
+    "a factor that adds an axis": "(x: f32[8,4,2]) -> (y) { a = Mul(x, $k: f32[1,1,1,1] = {3}) y = DFT<axis=2>(a) }",
+    "a quotient that others read, too": `(x: f32[N,16,8,2]) -> (y, z) {
+      b = DFT<axis=2>(x)
+      c = Div(b, $d: f32[1] = {2.5})
+      y = Relu(c)
+      z = Neg(c)
+    }`,
+    "zeros along another axis": `(x: f32[2,16,4,1]) -> (y) {
+      z = Expand($zero: f32 = {0}, $s: i64[4] = {2,16,4,1})
+      c = Concat<axis=2>(x, z)
+      y = DFT<axis=2>(c)
+    }`,
+    "two steps, several sizes that are not known": dft("N,M,40,256,1", "axis=3, onesided=1"),
+    "two steps back, several sizes that are not known": dft("N,M,40,129,2", "axis=3, inverse=1, onesided=1"),
     "one over the spectrum": `(x: f32[N,16,8,2]) -> (y) {
       b = DFT<axis=2>(x)
       c = Abs(b)
@@ -120,6 +137,13 @@ testRewrite(inlineDft, {
     }`,
   },
   leaves: {
+    "what is long, where sizes that steps would need are not known": [dft("N,M,4096,1", "axis=2, onesided=1"), LONG],
+    "few rows, however many parts they have": [dft("10,128,2", "axis=1"), LONG],
+    "one-sided spectra of complex places": [dft("N,16,8,2", "axis=2, onesided=1"), null],
+    "real bins, back to real places": [dft("N,16,5,1", "axis=2, inverse=1, onesided=1"), null],
+    "three parts": [dft("N,16,8,3", "axis=2"), null],
+    "no places": [dft("4,0,2", "axis=1", "8"), null],
+    "stacks of unknown size in front of what is open": [dft("N,8,M,2", "axis=1"), UNKNOWN],
     "an axis of unknown size": [dft("4,N,2"), null],
     "two sizes behind that are not known": [dft("8,N,M,2", "axis=0"), UNKNOWN],
     "stacks that may be none": [dft("4,N,8,3,2", "axis=2"), UNKNOWN],

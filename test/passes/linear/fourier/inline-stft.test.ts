@@ -4,7 +4,7 @@ import { inlineStft } from "../../../../src/passes/linear/fourier/inline-stft.js
 import { annotateTypes, runPasses } from "../../../../src/rewrite/index.js";
 import { describeModel } from "../../../support/ask-runtime.js";
 import { runModel } from "../../../support/run-model.js";
-import { testRewrite } from "../../../support/test-rewrite.js";
+import { expectSame, testRewrite } from "../../../support/test-rewrite.js";
 
 const LONG = "the runtime's own transform is faster for this length";
 const window = "$w: f32[8]";
@@ -17,6 +17,11 @@ testRewrite(inlineStft, {
     "windows of a signal": stft("N,200,1", `${window}, $n: i64 = {8}`),
     "all bins": stft("N,200,1", `${window}, $n: i64 = {8}`, "<onesided=0>"),
     "a length that the window tells": stft("N,200,1", window),
+    "frames of many signals": stft("64,513,1", "_, $n: i64 = {512}"),
+    "two steps, samples that no block takes, without an axis for parts": stft("1,1033", "$w: f32[128]").replace(
+      "{3}",
+      "{8}",
+    ),
     "no window": stft("N,200,1", "_, $n: i64 = {8}"),
     "a signal without an axis for parts": stft("N,200", window),
     "two signals": stft("2,200,1", window),
@@ -30,11 +35,13 @@ testRewrite(inlineStft, {
     "a complex signal": [stft("N,200,2", window, "<onesided=0>"), null],
     "a window that is computed": ["(x: f32[N,200,1], w: f32[8]) -> (y) { y = STFT(x, $step: i64 = {3}, w) }", null],
     "a step that is computed": [`(x: f32[N,200,1], s: i64) -> (y) { y = STFT(x, s, ${window}) }`, null],
-    "long windows whose frames no factor divides": [stft("N,20000,1", "_, $n: i64 = {1024}"), LONG],
+    "very long windows whose frames no factor divides": [stft("N,20000,1", "_, $n: i64 = {1024}"), LONG],
     "a signal that is shorter than a window": [
       "(x: f32[1,100,1]) -> (y) { y = STFT(x, $step: i64 = {3}, $w: f32[128]) }",
       null,
     ],
+    "windows that nobody could make": [stft("1,N", "_, $n: i64 = {1000000000000}"), null],
+    "double precision": ["(x: f64[1,200,1]) -> (y) { y = STFT(x, $step: i64 = {3}, $w: f64[8]) }", null],
     "few frames": [stft("1,513,1", "_, $n: i64 = {512}"), LONG],
   },
 });
@@ -78,6 +85,34 @@ describe("inline-stft of lengths that are no power of two", () => {
         expect(Math.abs(values[at]! - re)).toBeLessThan(1e-6 * largest);
         expect(Math.abs(values[at + 1]! - im)).toBeLessThan(1e-6 * largest);
       }
+    }
+  });
+});
+
+describe("inline-stft of signals whose length a run tells", () => {
+  it.each([
+    { shape: "1,L,1", batch: 1, length: 128 },
+    { shape: "2,L", batch: 2, length: 128 },
+    { shape: "B,L", batch: 2, length: 128 },
+    { shape: "B,L,1", batch: 1, length: 128 },
+    { shape: "B,L,1", batch: 2, length: 64 },
+  ])("gives the same: $shape, a batch of $batch, windows of $length", async ({ shape, batch, length }) => {
+    const text = `(x: f32[${shape}]) -> (y, z) {
+      y = STFT(x, $s: i64 = {${length === 64 ? 31 : 32}}, $w: f32[${length}])
+      z = Abs(y)
+    }`;
+    const [original, model] = [parseModel(text), parseModel(text)];
+    const annotate = (each: typeof model): Promise<unknown> => annotateTypes(each, describeModel, { isRepeated: true });
+    await annotateTypes(model, describeModel);
+    expect((await runPasses(model, [inlineStft], { check: true, annotate }))[0]!.applied).toBe(1);
+    expect(model.graph.outputs[1]!.value!.shape?.slice(-2)).toEqual([length / 2 + 1, 2]);
+    for (const samples of [length, length + 31, length + 32, 601, 1033]) {
+      const dims = shape.endsWith(",1") ? [batch, samples, 1] : [batch, samples];
+      const x = Tensor.f32(
+        dims,
+        Array.from({ length: batch * samples }, (_, i) => Math.sin(i * i * 0.013)),
+      );
+      expectSame(await runModel(original, { x }), await runModel(model, { x }), "rounding");
     }
   });
 });

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  fasterFactors,
-  isFasterAsMatrix,
-  type Transform,
-  transformMatrix,
-} from "../../../../src/passes/linear/fourier/transform.js";
+import { type Transform, transformMatrix } from "../../../../src/passes/linear/fourier/transform.js";
+import { fasterFactors, isFasterAsMatrix } from "../../../../src/passes/linear/fourier/transform-cost.js";
 
 type Complex = readonly [re: number, im: number];
 
@@ -111,12 +107,14 @@ describe("isFasterAsMatrix", () => {
     expect(isFasterAsMatrix(half(512), 100)).toBe(true);
     expect(isFasterAsMatrix(half(1024), 100)).toBe(false);
     expect(isFasterAsMatrix(half(512), 1)).toBe(false);
+    expect(isFasterAsMatrix(half(512), 9)).toBe(false);
+    expect(isFasterAsMatrix(half(512), 10)).toBe(true);
   });
 
   it("is faster for other lengths as long as the matrix is small", () => {
     expect(isFasterAsMatrix(half(400), 1)).toBe(true);
     expect(isFasterAsMatrix(half(1000), 100)).toBe(true);
-    expect(isFasterAsMatrix(half(3000), 100)).toBe(false);
+    expect(isFasterAsMatrix(half(1440), 100)).toBe(false);
   });
 });
 
@@ -146,6 +144,20 @@ describe("fasterFactors", () => {
     expect(fasterFactors(half(509), 50, any)).toBeNull();
     expect(fasterFactors(half(512), 1, any)).toBeNull();
     expect(fasterFactors({ ...half(512), from: { parts: 1, places: 500 } }, 50, any)).toBeNull();
+  });
+
+  it("takes none for fewer rows than its nodes are worth, or its moves", () => {
+    const complex = (length: number): Transform => {
+      const side = { parts: 2, places: length } as const;
+      return { length, inverse: false, from: side, to: side };
+    };
+    const best = { first: 16, second: 16 };
+    expect(fasterFactors(complex(256), 4, any)).toBeNull();
+    expect(fasterFactors(complex(256), 5, any)).toEqual(best);
+    expect(fasterFactors(complex(256), 6, any, 1024)).toBeNull();
+    expect(fasterFactors(complex(256), 7, any, 1024)).toEqual(best);
+    expect(fasterFactors(half(256), 7, any)).toBeNull();
+    expect(fasterFactors(half(256), 8, any)).toEqual(best);
   });
 
   it("takes none whose weights are many", () => {
