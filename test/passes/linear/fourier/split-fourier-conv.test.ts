@@ -14,19 +14,21 @@ function wave(of: "cos" | "sin", bins: number, { sign = 1, length = LENGTH, powe
   });
 }
 
-const pair = (
-  cosines: number[],
-  sines: number[],
-  {
-    shape = "1,1,4000",
-    dims = `${cosines.length / LENGTH},1,${LENGTH}`,
-    attributes = "strides=[16]",
-    other = attributes,
-  } = {},
-): string => `(x: f32[${shape}]) -> (a, b) {
+interface Form {
+  readonly shape?: string;
+  readonly dims?: string;
+  readonly attributes?: string;
+  /** Those of the second Conv, where they are others. */
+  readonly other?: string;
+}
+
+const pair = (cosines: number[], sines: number[], form: Form = {}): string => {
+  const { shape = "1,1,4000", dims = `${cosines.length / LENGTH},1,${LENGTH}`, attributes = "strides=[16]" } = form;
+  return `(x: f32[${shape}]) -> (a, b) {
   a = Conv<${attributes}>(x, $c: f32[${dims}] = {${cosines.join()}})
-  b = Conv<${other}>(x, $s: f32[${dims}] = {${sines.join()}})
+  b = Conv<${form.other ?? attributes}>(x, $s: f32[${dims}] = {${sines.join()}})
 }`;
+};
 const one = (rows: number[], attributes = "strides=[16]", shape = "1,1,4000"): string =>
   `(x: f32[${shape}]) -> (y) {
     y = Conv<${attributes}>(x, $w: f32[${rows.length / LENGTH},1,${LENGTH}] = {${rows.join()}})
