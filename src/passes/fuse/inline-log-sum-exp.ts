@@ -11,7 +11,8 @@ import { reducedAxes } from "./reduced-axes.js";
 
 /** For fewer, one node takes no longer than six. */
 const LEAST_ELEMENTS = 512;
-const LARGEST = 3.4028234663852886e38;
+/** The float32 below the largest one, which as a bound means none. */
+const LARGEST = 3.4028232635611926e38;
 
 export const inlineLogSumExp = defineRewrite({
   name: "inline-log-sum-exp",
