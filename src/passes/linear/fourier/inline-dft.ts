@@ -57,7 +57,7 @@ function axisOf(dft: Node, opset: number): number | null {
   const rank = dft.inputs[0]!.shape?.length;
   const given = opset < 20 ? [dft.int("axis", 1)] : dft.inputs[2] ? constantIntegers(dft.inputs[2]) : [-2];
   if (rank === undefined || given?.length !== 1) return null;
-  const axis = given[0]! < 0 ? given[0]! + rank : given[0]!;
+  const axis = fromFront(given[0]!, rank);
   return axis >= 0 && axis < rank - 1 ? axis : null;
 }
 

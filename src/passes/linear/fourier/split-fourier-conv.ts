@@ -27,8 +27,9 @@ export const splitFourierConv = defineRewrite({
     const half = waves.rows.length / 2;
     const whole = spectrumOf(waves, waves.rows.subarray(0, half), waves.rows.subarray(half), context);
     if (whole) return inForm(whole.nodes, whole.planes, ["part", "bin"], conv);
-    for (const { node, others } of partnersOf(conv)) {
-      const isFirst = windowOf(waves.rows, waves.length, "cosine") !== null;
+    const partners = partnersOf(conv);
+    const isFirst = partners.length > 0 && windowOf(waves.rows, waves.length, "cosine") !== null;
+    for (const { node, others } of partners) {
       const [cosines, sines] = isFirst ? [waves.rows, others.rows] : [others.rows, waves.rows];
       const spectrum = spectrumOf(waves, cosines, sines, context);
       const parts = spectrum && partsOf(spectrum, conv, context);
