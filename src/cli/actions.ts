@@ -102,7 +102,7 @@ export const pipelineActions: Actions = {
       "fuse --target": recipes.fuse.filter(isForOtherTargets),
       "fuse --runtime-specific": runtimeFusions,
       "fuse --lossy": approximations,
-      quantize: [...beforeIntegers, ...integerJoins],
+      quantize: [...beforeIntegers, ...integerJoins, ...approximations],
     };
     return allPasses.map(({ name, summary, numerics }) => ({
       name,

@@ -351,8 +351,8 @@ export const beforeIntegers: readonly AnyPass[] = [
   fuseShuffleOrder, // of no use to floats
 ];
 
-/** What trades precision for speed: run on request, when all that keeps the results is done. */
-export const approximations: readonly AnyPass[] = [approximateGelu];
+/** What trades precision for speed: run on request, when all that keeps the results is done; and on what holds integers, once they are placed. */
+export const approximations: readonly Rewrite[] = [approximateGelu];
 
 /**
  * What is for float alone, or hides what it was from who looks for it later: `fuse` runs it at the end, other commands when

@@ -63,6 +63,8 @@ export interface WorkshopOptions {
   readonly sizes?: ReadonlyMap<string, number>;
   /** What is rewritten once integers are placed; nothing when absent. */
   readonly finishing?: readonly Rewrite[];
+  /** Then, and only where there are any. */
+  readonly approximating?: readonly Rewrite[];
   /** Of a model that came in half precision: what is left in float is stored so again. */
   readonly halfWeights?: HalfWeights | null;
   /** What all candidates of a run have in common; absent: each makes its own. */
@@ -373,14 +375,14 @@ export class Workshop {
 
   #build(variant: Variant, keptFloat: ReadonlyMap<string, string>, path: string): BuiltModel {
     const { prepared, fused = prepared, equalized = prepared, target, excluded, kept } = this.options;
-    const { finishing = [], halfWeights } = this.options;
+    const { finishing = [], approximating = [], halfWeights } = this.options;
     const keepFloat = new Map([...excluded, ...keptFloat]);
     const isStatic = variant.kind === "integers" && variant.recipe.statics !== null;
     const model = loadModel(isStatic ? equalized : variant.kind === "integers" ? prepared : fused);
     const own = new Set(nodesWithin(model.graph));
     const wide = halfWeights ? weightsToStore(model, halfWeights) : [];
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
-      const finished = runRewrites(model, finishing);
+      const finished = runRewrites(model, variant.kind === "integers" ? [...finishing, ...approximating] : finishing);
       if (halfWeights) storeAsHalf(wide, halfWeights);
       nameAdded(model, own);
       const staged = saveModel(model, path, { isScratch: true });

@@ -19,7 +19,7 @@ import { loadRanges, observeActivations, observeValues, widestPlacement } from "
 import type { FloatAnswers } from "../calibrate/kept-answers.js";
 import { type Candidate, isInteger } from "../candidates/candidate.js";
 import { candidateFacts, integerChoices } from "../candidates/candidate-facts.js";
-import { finishingFor } from "../candidates/finishing.js";
+import { approximatingFor, finishingFor } from "../candidates/finishing.js";
 import { innerValuesOf, labelsOf } from "../candidates/inner-values.js";
 import { Workshop } from "../candidates/workshop.js";
 import { isSearched, type OptimizeConfig } from "../config.js";
@@ -175,6 +175,7 @@ export class OptimizeRun {
       excluded,
       kept: this.#kept,
       finishing: this.target.isMeasurable ? finishingFor(config.graph) : [],
+      approximating: this.target.isMeasurable ? approximatingFor(config.graph) : [],
       ...(config.quantize.format && { format: config.quantize.format }),
       halfWeights: halfWeightsOf(original),
       runtime: config.runtime,

@@ -1,6 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { finishing } from "../../../src/passes/catalog.js";
-import { finishingFor, isFinishedOtherwise, withFinished } from "../../../src/pipeline/candidates/finishing.js";
+import { approximations, finishing } from "../../../src/passes/catalog.js";
+import {
+  approximatingFor,
+  finishingFor,
+  isFinishedOtherwise,
+  withFinished,
+} from "../../../src/pipeline/candidates/finishing.js";
 import { modelFile } from "../../support/model-file.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
@@ -13,6 +18,8 @@ describe("finishing", () => {
     expect(namesOf([], [])).toEqual(all);
     expect(namesOf(["lift-line"], [])).toEqual(all.filter((name) => name !== "lift-line"));
     expect(namesOf([], ["lift-line", "fold-constants"])).toEqual(["lift-line"]);
+    expect(approximatingFor({ skip: [], only: [] })).toEqual(approximations);
+    expect(approximatingFor({ skip: ["approximate-gelu"], only: [] })).toEqual([]);
   });
 
   it("has something to do where one of its rewrites applies", () => {

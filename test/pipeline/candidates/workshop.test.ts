@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { InferOptError } from "../../../src/base/errors.js";
 import { loadModel, parseModel, saveModel } from "../../../src/ir/index.js";
 import { newTap, observeTensor } from "../../../src/observe/index.js";
-import type { Candidate } from "../../../src/pipeline/candidates/candidate.js";
+import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
+import { approximatingFor } from "../../../src/pipeline/candidates/finishing.js";
 import { Workshop } from "../../../src/pipeline/candidates/workshop.js";
 import { Journal } from "../../../src/pipeline/journal.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
@@ -103,6 +104,23 @@ describe("Workshop", () => {
     expect(tabled.floatShare([first!.name])).toBeCloseTo(1 / products);
     expect(shop.floatShare([first!.name])).toBeNull();
     expect(shop.runMs({ ...plan, speedup: 2 } as Candidate)).toBeNull();
+  });
+
+  it("approximates what stands between integers, and leaves float candidates exact", () => {
+    const { shop } = workshop();
+    const gelu = parseModel("(x: f32[2,64]) -> (y, g) { y = MatMul(x, $w: f32[64,64])\n g = Gelu(x) }", { opset: 20 });
+    for (const { value } of gelu.graph.outputs) value.type = { dtype: "f32", shape: null };
+    makeNamesUnique(gelu);
+    saveModel(gelu, shop.options.prepared).commit();
+    const formOf = (chosen: Pick<typeof shop.options, "approximating">, variant: Variant): string => {
+      const { built } = new Workshop({ ...shop.options, ...chosen }, shop.context).make(variant);
+      const [node] = [...loadModel(built.path).graph.nodes()].filter(({ opName }) => opName === "Gelu");
+      return node!.string("approximate", "none");
+    };
+    const approximating = approximatingFor({ skip: [], only: [] });
+    expect(formOf({ approximating }, dynamic)).toBe("tanh");
+    expect(formOf({ approximating }, { kind: "fused" })).toBe("none");
+    expect(formOf({}, dynamic)).toBe("none");
   });
 
   it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {
