@@ -114,6 +114,7 @@ import {
 } from "./fuse/smooth-activation.js";
 import { fuseLogSoftmax, fuseSoftmax } from "./fuse/softmax.js";
 
+import { inlineAssignment } from "./layout/assigned/inline-assignment.js";
 import { fuseAxisChain } from "./layout/axis-chain.js";
 import { eliminateConcatParts, eliminateUnusedPart, fuseConcat } from "./layout/concat-parts.js";
 import { fuseConcatRows } from "./layout/concat-rows.js";
@@ -206,6 +207,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateRepeated,
   fuseCondition,
   eliminateZeroState,
+  inlineAssignment, // before what tells Slices and Concats
   eliminateUnusedPart, // Slices in a row merge
   fuseSlice,
   fuseConcat,

@@ -11,7 +11,8 @@ export function withSize(shape: readonly Size[], axis: number, size: Size | null
 
 const slice: Rule = (node, facts) => {
   const shape = facts.shapeOf(node.inputs[0]);
-  const read = (input: number): readonly (Size | null)[] | null => facts.vectorOf(node.inputs[input])?.elements ?? null;
+  const read = (input: number): readonly (Size | null)[] | null =>
+    facts.vectorOf(node.inputs[input])?.elements ?? node.inputs[input]?.constant?.bigints()?.map(clamped) ?? null;
   const [starts, ends] = [read(1), read(2)];
   if (!shape || !starts || !ends || node.inputs.length < 3) return null;
   const axes = node.inputs[3] ? constantIntegers(node.inputs[3]) : starts.map((_, i) => i);
@@ -27,6 +28,9 @@ const slice: Rule = (node, facts) => {
 };
 
 const FAR = 2 ** 31 - 1;
+
+/** Bounds that are no safe integers are beyond any axis as well. */
+const clamped = (bound: bigint): number => Math.min(FAR, Math.max(-FAR, Number(bound)));
 
 /** How many elements a slice takes of an axis. */
 function sliced(size: Size, start: Size, end: Size, step: number): Size | null {

@@ -203,7 +203,8 @@ class Planner {
 function isArithmetic(node: Node, index: number, facts: SizeFacts): boolean {
   if (node.domain !== "" || !shapeOp.has(node.op)) return false;
   // These say by another input what to do with a tensor of any kind.
-  if (index > 0 && (node.op === "Reshape" || node.op === "Slice")) return facts.vectorOf(node.output) !== null;
+  if (node.op === "ConstantOfShape" || (index > 0 && (node.op === "Reshape" || node.op === "Slice")))
+    return facts.vectorOf(node.output) !== null;
   return true;
 }
 

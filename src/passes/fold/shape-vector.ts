@@ -126,6 +126,14 @@ const rules: Readonly<Record<string, Rule>> = {
     (a, b) => numbers(a, b, Math.min) ?? both(a, b, (x, y) => (areSame(x, y) ? x : derived("min", x, y))),
   ),
   Equal: arithmetic(areEqual, "bool"),
+  ConstantOfShape: (node, of) => {
+    const value = node.attributes.get("value");
+    const [element] = (value?.type === "tensor" && value.value.integers()) || [];
+    const [count] = of(node.inputs[0])?.elements ?? [];
+    const isLong = node.inputs[0]?.shape?.[0] !== 1 || typeof count !== "number" || count > MAX_ELEMENTS;
+    if (value?.type !== "tensor" || value.value.dtype !== "i64" || element === undefined || isLong) return null;
+    return vector("i64", Array<number>(count).fill(element));
+  },
   Where: (node, of) => {
     const [condition, a, b] = [of(node.inputs[0]), of(node.inputs[1]), of(node.inputs[2])];
     if (!condition || !a || !b || a.dtype !== b.dtype) return null;

@@ -13,7 +13,7 @@ type MaybeValue = Value | null | undefined;
 
 /**
  * Facts with a memory. A graph may be edited as long as its values keep what they are.
- * Ask for values in execution order: each question then looks only one step back.
+ * Asked for values in execution order, each question looks only one step back.
  */
 export function sizeFacts(): SizeFacts {
   const shapes = new Map<Value, readonly Size[] | null>();
@@ -21,8 +21,10 @@ export function sizeFacts(): SizeFacts {
   const numbers = new Map<Value, number>();
   let floors: ReadonlyMap<string, number> | null = null;
   let depth = 0;
+  let isCutShort = false;
+  let isInOrder = false;
 
-  /** Remembers, and stops where a chain is too long to follow in one go. */
+  /** Remembers; where a chain is too long to follow in one go, it is followed from its start. */
   const remembered = <T>(
     memory: Map<Value, T | null>,
     value: MaybeValue,
@@ -31,13 +33,28 @@ export function sizeFacts(): SizeFacts {
     if (!value) return null;
     const held = memory.get(value);
     if (held !== undefined) return held;
-    if (depth > MAX_DEPTH) return null;
+    isCutShort ||= depth > MAX_DEPTH;
+    if (isCutShort) return null;
     depth++;
     memory.set(value, null);
     const found = find(value);
-    memory.set(value, found);
     depth--;
-    return found;
+    if (!isCutShort) {
+      memory.set(value, found);
+      return found;
+    }
+    memory.delete(value);
+    if (depth > 0) return null;
+    isCutShort = false;
+    if (isInOrder) return null;
+    isInOrder = true;
+    for (const earlier of behind(value, (each) => shapes.has(each) && vectors.has(each))) {
+      facts.shapeOf(earlier);
+      facts.vectorOf(earlier);
+    }
+    const again = remembered(memory, value, find);
+    isInOrder = false;
+    return again;
   };
 
   const nameOf = (value: Value): number => {
@@ -80,3 +97,21 @@ export function sizeFacts(): SizeFacts {
 }
 
 const MAX_DEPTH = 300;
+
+/** What a value is made of that nothing is known of yet, in execution order. */
+function behind(value: Value, isKnown: (value: Value) => boolean): readonly Value[] {
+  const [found, order]: [Set<Value>, Value[]] = [new Set(), []];
+  const pending = [{ value, isAfterInputs: false }];
+  for (let next = pending.pop(); next; next = pending.pop()) {
+    if (next.isAfterInputs) {
+      order.push(next.value);
+      continue;
+    }
+    if (found.has(next.value) || isKnown(next.value)) continue;
+    found.add(next.value);
+    pending.push({ ...next, isAfterInputs: true });
+    for (const input of next.value.producer?.inputs ?? [])
+      if (input) pending.push({ value: input, isAfterInputs: false });
+  }
+  return order;
+}

@@ -5,6 +5,7 @@
  *   Concat(Concat(a, b), c)           =>  Concat(a, b, c)
  *   Split(Concat(a, b)) in the parts  =>  a, b
  *   Slice(Concat(a, b)) of one part   =>  a
+ *   Slice(Concat(a, b, c)) of two     =>  Concat(a, b)
  *   Split with one part that is read  =>  Slice
  */
 import { attr, type Node, type Value } from "../../ir/index.js";
@@ -70,6 +71,11 @@ export const eliminateConcatParts = defineRewrite({
     }
     const stretch = onlyStretch(root);
     if (stretch?.axis !== axis) return null;
+    const borders = [0];
+    for (const size of sizes) borders.push(borders.at(-1)! + size);
+    const [first, last] = [borders.indexOf(stretch.start), borders.lastIndexOf(stretch.end)];
+    if (stretch.step === 1 && first >= 0 && last - first > 1 && last - first < sizes.length)
+      return create("Concat", concat.inputs.slice(first, last), { axis: attr.int(axis) });
     let offset = 0;
     for (const [i, size] of sizes.entries()) {
       const [from, to] = [stretch.start - offset, stretch.end - offset];

@@ -39,6 +39,22 @@ testRewrite(eliminateSameShape, {
       p = Slice(c, $from: i64[1] = {0}, size, $axis: i64[1] = {2})
       y = Neg(p)
     }`,
+    "an Expand to what a Slice with a far end leaves": `(x: f32[N,8]) -> (y) {
+      s = Shape(x)
+      z = ConstantOfShape(s)
+      h = Slice(z, $from: i64[1] = {0}, $far: i64[1] = {9223372036854775807}, $axis: i64[1] = {1}, $step: i64[1] = {2})
+      t = Shape(h)
+      g = Slice(x, $from1: i64[1] = {0}, $far1: i64[1] = {8}, $axis1: i64[1] = {1}, $step1: i64[1] = {2})
+      y = Expand(g, t)
+    }`,
+    "an Expand to a shape whose free sizes are looked for": `(x: f32[N,8]) -> (y) {
+      s = Shape(x)
+      ones = ConstantOfShape<value=i64[1] = {1}>($two: i64[1] = {2})
+      free = Mul(ones, $less: i64[] = {-1})
+      isFree = Equal(s, free)
+      t = Where(isFree, ones, s)
+      y = Expand(x, t)
+    }`,
     "sizes that are equal where a window fits": `(x: f32[N,3,h]) -> (y, z) {
       s = Shape<start=2, end=3>(x)
       less = Sub(s, $one: i64[1] = {1})
@@ -52,6 +68,16 @@ testRewrite(eliminateSameShape, {
     }`,
   },
   leaves: {
+    "a shape of numbers that are no sizes": [
+      `(x: f32[N,1]) -> (y) {
+        s = Shape(x)
+        floats = ConstantOfShape($two: i64[1] = {2})
+        t = Cast<to=7>(floats)
+        u = Max(s, t)
+        y = Expand(x, u)
+      }`,
+      null,
+    ],
     "sizes that are equal only where a window fits": [
       `(x: f32[N,3,h]) -> (y) {
         s = Shape<start=2, end=3>(x)

@@ -66,6 +66,11 @@ testRewrite(eliminateConcatParts, {
       a = Slice(c, $s: i64[1] = {2}, $e: i64[1] = {9}, $ax: i64[1] = {1})
       y = Neg(a)
     }`,
+    "a Slice of two of three parts": `(x: f32[N,2], z: f32[N,3]) -> (y) {
+      c = Concat<axis=1>(x, z, x)
+      a = Slice(c, $s: i64[1] = {2}, $e: i64[1] = {9}, $ax: i64[1] = {1})
+      y = Neg(a)
+    }`,
     "a Slice within one part": `(x: f32[N,2], z: f32[N,5]) -> (y) {
       c = Concat<axis=1>(x, z)
       y = Slice(c, $s: i64[1] = {3}, $e: i64[1] = {9}, $ax: i64[1] = {1}, $st: i64[1] = {2})
@@ -91,6 +96,13 @@ testRewrite(eliminateConcatParts, {
       `(x: f32[N,2], z: f32[N,3]) -> (y) {
         c = Concat<axis=1>(x, z)
         y = Slice(c, $s: i64[1] = {1}, $e: i64[1] = {4}, $ax: i64[1] = {1})
+      }`,
+      null,
+    ],
+    "every second element of two parts": [
+      `(x: f32[N,2], z: f32[N,3]) -> (y) {
+        c = Concat<axis=1>(x, z, x)
+        y = Slice(c, $s: i64[1] = {0}, $e: i64[1] = {5}, $ax: i64[1] = {1}, $st: i64[1] = {2})
       }`,
       null,
     ],
