@@ -132,6 +132,7 @@ import { fuseRepeat } from "./layout/repeat.js";
 import { fuseReshapeAround } from "./layout/reshape-around.js";
 import { eliminateNoOpResize, fuseResizeAxes, fuseResizeScales } from "./layout/resize.js";
 import { fuseShuffleOrder } from "./layout/shuffle-order.js";
+import { sinkSoftmax } from "./layout/sink-softmax.js";
 import { sinkSqueeze } from "./layout/sink-squeeze.js";
 import { fuseSlice } from "./layout/slice-chain.js";
 import { fuseSlicesToSplit } from "./layout/slices-to-split.js";
@@ -296,6 +297,7 @@ const fusions: readonly AnyPass[] = [
   fuseArithmeticPair, // what is left
   fuseResizeScales,
   fuseSoftmaxView, // after the attention, which is told by its Reshapes
+  sinkSoftmax,
   joinSoftmaxAxes, // what is left of those views
   eliminateSquaredRoot,
   fuseReduceReduce,
