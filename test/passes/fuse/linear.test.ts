@@ -119,8 +119,54 @@ testRewrite(fuseGemmBatchNorm, {
 });
 
 testRewrite(fuseMatMulBatchNorm, {
-  rewrites: { "matrices, which become a Gemm": then("MatMul(x, $w: f32[3,4])", NORM, "x: f32[N,3]") },
+  rewrites: {
+    "matrices, which become a Gemm": then("MatMul(x, $w: f32[3,4])", NORM, "x: f32[N,3]"),
+    "tokens that are flattened": `(x: f32[N,5,3]) -> (y) {
+      c0 = MatMul(x, $w: f32[3,4])
+      c = Flatten<axis=2>(c0)
+      y = ${NORM}
+    }`,
+    "tokens that are viewed as rows and back": `(x: f32[N,5,3]) -> (y) {
+      c0 = MatMul(x, $w: f32[3,4])
+      c = Reshape(c0, $rows: i64[2] = {-1, 4})
+      r = ${NORM}
+      y = Reshape(r, $back: i64[3] = {-1, 5, 4})
+    }`,
+  },
   leaves: {
+    "tokens that others read": [
+      `(x: f32[N,5,3]) -> (y, z) {
+        c0 = MatMul(x, $w: f32[3,4])
+        c = Flatten<axis=2>(c0)
+        y = ${NORM}
+        z = Neg(c0)
+      }`,
+      null,
+    ],
+    "tokens whose channels are cut into rows": [
+      `(x: f32[N,5,3]) -> (y) {
+        c0 = MatMul(x, $w: f32[3,8])
+        c = Reshape(c0, $rows: i64[2] = {-1, 4})
+        y = ${NORM}
+      }`,
+      null,
+    ],
+    "tokens viewed as images": [
+      `(x: f32[N,4,3]) -> (y) {
+        c0 = MatMul(x, $w: f32[3,4])
+        c = Reshape(c0, $image: i64[4] = {0, 4, 2, 2})
+        y = ${NORM}
+      }`,
+      null,
+    ],
+    "a product with weights that are made": [
+      `(x: f32[N,5,3], w: f32[3,4]) -> (y) {
+        c0 = MatMul(x, w)
+        c = Flatten<axis=2>(c0)
+        y = ${NORM}
+      }`,
+      "the weight is no constant",
+    ],
     "a stack of matrices": [
       then("MatMul(x, $w: f32[4,4])", NORM, "x: f32[N,4,4]"),
       "only a MatMul of matrices has its columns on the channel axis",
