@@ -88,6 +88,14 @@ testRewrite(inlineAssignment, {
       k2 = ScatterND(k1, $again: i64[2,1] = {2, 5}, c)
       y = ScatterND(k2, $second: i64[2,1] = {1, 4}, d)
     }`,
+    "a row that a Range of one counts": `(x: f32[1,4], u: f32[4]) -> (y) {
+      i = Range($from: i64[] = {0}, $to: i64[] = {1}, $by: i64[] = {1})
+      y = ScatterND(x, i, u)
+    }`,
+    "a row of several that a Range of one counts": `(x: f32[5,4], u: f32[4]) -> (y) {
+      i = Range($from: i64[] = {2}, $to: i64[] = {3}, $by: i64[] = {1})
+      y = ScatterND(x, i, u)
+    }`,
     "every third column of all samples": `(x0: f32[N,6], a: f32[2,N], b: f32[2,N]) -> (y) {
       x = Transpose<perm=[1,0]>(x0)
       k0 = ScatterND(x, $third: i64[2,1] = {2, 5}, a)
@@ -123,6 +131,10 @@ testRewrite(inlineAssignment, {
     }`.replace(", b: f32", ", u: f32"),
   },
   leaves: {
+    "every second row, with nothing in it": [
+      "(x: f32[4,0], a: f32[2,0], b: f32[2,0]) -> (y) { x0 = ScatterND(x, $even: i64[2,1] = {0, 2}, a)\n y = ScatterND(x0, $odd: i64[2,1] = {1, 3}, b) }",
+      null,
+    ],
     sums: [
       '(x: f32[4,2], u: f32[2,2]) -> (y) { y = ScatterND<reduction="add">(x, $i: i64[2,1] = {0, 1}, u) }',
       null,

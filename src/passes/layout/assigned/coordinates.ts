@@ -47,7 +47,8 @@ export function columnsOf(indices: Value, facts: SizeFacts): readonly (Coordinat
   }
   if (facts.shapeOf(indices)?.at(-1) !== 1) return null;
   const only = coordinatesOf(indices, facts);
-  return [only && { ...only, along: only.along === null ? null : only.along + 1 }];
+  // Of the last axis, there is one.
+  return [only && { ...only, along: only.along === null || only.along === -1 ? null : only.along + 1 }];
 }
 
 const DEEPEST = 12;

@@ -141,9 +141,13 @@ function interleaved({ boxes, axes }: Interleaved, context: RewriteContext): Val
   const { data, spans } = boxes[0]!;
   const [first] = axes as [Interleaved["axes"][number]];
   const [dtype, before] = [data.dtype, first.axis];
-  // Sizes in front are copied; those behind are written, but for one.
+  // Sizes in front are copied; those behind are written, but for one, which is inferred of elements that must be there.
   const open = spans.slice(before).flatMap(({ size }) => (typeof size === "number" ? [] : [symbolOf(size)]));
-  if (open.length > 1 || !open.every((symbol) => isNeverEmpty(symbol, 0, context))) return null;
+  const needed = open.length > 0 ? spans : spans.slice(before);
+  const areThere = needed.every(({ size }) =>
+    isNeverEmpty(typeof size === "number" ? size : symbolOf(size), 0, context),
+  );
+  if (open.length > 1 || !areThere) return null;
   const written = (size: Size): number => (typeof size === "number" ? size : -1);
   const inner = spans.slice(before).map(({ count }) => written(count));
   const outer = spans.slice(before).map(({ size }) => written(size));

@@ -21,7 +21,7 @@ export function interleavedBy(last: Node, box: Box, facts: SizeFacts): Interleav
   if (!axes || all < 2 || all > MOST_BOXES) return null;
   const boxes = new Array<Box | undefined>(all).fill(undefined);
   let [current, node]: [Box | null, Node] = [box, last];
-  for (let written = 0; current; ) {
+  for (let written = 0, steps = 0; current && steps < MOST_TIMES * all; steps++) {
     const offset = axes.reduce((sum, { axis, step }) => sum * step + current!.spans[axis]!.start, 0);
     // What is written later stays.
     if (!boxes[offset]) written++;
@@ -40,6 +40,8 @@ export const isScatter = ({ domain, op }: Node): boolean => domain === "" && sca
 
 const scatters = new Set(["ScatterElements", "ScatterND"]);
 const MOST_BOXES = 64;
+/** What is written again and again is not followed to its start by each that writes it. */
+const MOST_TIMES = 2;
 
 function alternating({ spans }: Box): Interleaved["axes"] | null {
   const axes = spans.flatMap((span, axis) => (isWhole(span) ? [] : [{ ...span, axis }]));
