@@ -208,7 +208,7 @@ const cleanUp: readonly AnyPass[] = [
   eliminateRepeated,
   fuseCondition,
   eliminateZeroState,
-  inlineAssignment, // before what tells Slices and Concats
+  inlineAssignment, // before what merges the Slices and Concats that it makes
   eliminateUnusedPart, // Slices in a row merge
   fuseSlice,
   fuseConcat,

@@ -1,5 +1,6 @@
 /** Shapes of what takes parts of a tensor, or puts something around it. */
 import { constantIntegers, normalizeAxes } from "../../rewrite/match.js";
+import { clampToInt32 } from "./shape-vector.js";
 import { add, areSame, derived, isNonNegative, multiply, type Size, startOfTable } from "./size.js";
 import type { PartialShape, Rule } from "./size-rules.js";
 
@@ -12,7 +13,7 @@ export function withSize(shape: readonly Size[], axis: number, size: Size | null
 const slice: Rule = (node, facts) => {
   const shape = facts.shapeOf(node.inputs[0]);
   const read = (input: number): readonly (Size | null)[] | null =>
-    facts.vectorOf(node.inputs[input])?.elements ?? node.inputs[input]?.constant?.bigints()?.map(clamped) ?? null;
+    facts.vectorOf(node.inputs[input])?.elements ?? node.inputs[input]?.constant?.bigints()?.map(clampToInt32) ?? null;
   const [starts, ends] = [read(1), read(2)];
   if (!shape || !starts || !ends || node.inputs.length < 3) return null;
   const axes = node.inputs[3] ? constantIntegers(node.inputs[3]) : starts.map((_, i) => i);
@@ -29,12 +30,9 @@ const slice: Rule = (node, facts) => {
 
 const FAR = 2 ** 31 - 1;
 
-/** Bounds that are no safe integers are beyond any axis as well. */
-const clamped = (bound: bigint): number => Math.min(FAR, Math.max(-FAR, Number(bound)));
-
 /** How many elements a slice takes of an axis. */
 function sliced(size: Size, start: Size, end: Size, step: number): Size | null {
-  const isWhole = areSame(end, size) || (typeof end === "number" && end >= FAR);
+  const isWhole = step > 0 && (areSame(end, size) || (typeof end === "number" && end >= FAR));
   if (start === 0 && isWhole && step === 1) return size;
   if (typeof size === "number" && typeof start === "number" && typeof end === "number" && step > 0) {
     const clamp = (at: number): number => Math.min(size, Math.max(0, at < 0 ? at + size : at));

@@ -202,7 +202,7 @@ class Planner {
 /** Whether an input of a node goes into another shape that is known: then that one is looked at. */
 function isArithmetic(node: Node, index: number, facts: SizeFacts): boolean {
   if (node.domain !== "" || !shapeOp.has(node.op)) return false;
-  // These say by another input what to do with a tensor of any kind.
+  // These say by it what to do with a tensor of any kind, or how large to make one.
   if (node.op === "ConstantOfShape" || (index > 0 && (node.op === "Reshape" || node.op === "Slice")))
     return facts.vectorOf(node.output) !== null;
   return true;

@@ -129,9 +129,9 @@ const rules: Readonly<Record<string, Rule>> = {
   ConstantOfShape: (node, of) => {
     const value = node.attributes.get("value");
     const [element] = (value?.type === "tensor" && value.value.integers()) || [];
-    const [count] = of(node.inputs[0])?.elements ?? [];
-    const isLong = node.inputs[0]?.shape?.[0] !== 1 || typeof count !== "number" || count > MAX_ELEMENTS;
-    if (value?.type !== "tensor" || value.value.dtype !== "i64" || element === undefined || isLong) return null;
+    const [count, ...more] = of(node.inputs[0])?.elements ?? [];
+    if (value?.type !== "tensor" || value.value.dtype !== "i64" || element === undefined) return null;
+    if (typeof count !== "number" || more.length > 0 || count < 0 || count > MAX_ELEMENTS) return null;
     return vector("i64", Array<number>(count).fill(element));
   },
   Where: (node, of) => {
@@ -251,5 +251,5 @@ function inRange(element: Element, dtype: ShapeVector["dtype"]): Element {
   return Math.abs(element) <= limit ? element : null;
 }
 
-const clampToInt32 = (value: bigint): number =>
+export const clampToInt32 = (value: bigint): number =>
   Number(value > 2n ** 31n - 1n ? 2n ** 31n - 1n : value < -(2n ** 31n) ? -(2n ** 31n) : value);

@@ -5,7 +5,7 @@
  *   Concat(Concat(a, b), c)           =>  Concat(a, b, c)
  *   Split(Concat(a, b)) in the parts  =>  a, b
  *   Slice(Concat(a, b)) of one part   =>  a
- *   Slice(Concat(a, b, c)) of two     =>  Concat(a, b)
+ *   Slice(Concat(a, b, c)) of several =>  Concat(a, b)
  *   Split with one part that is read  =>  Slice
  */
 import { attr, type Node, type Value } from "../../ir/index.js";
@@ -73,7 +73,7 @@ export const eliminateConcatParts = defineRewrite({
     if (stretch?.axis !== axis) return null;
     const borders = [0];
     for (const size of sizes) borders.push(borders.at(-1)! + size);
-    const [first, last] = [borders.indexOf(stretch.start), borders.lastIndexOf(stretch.end)];
+    const [first, last] = [borders.lastIndexOf(stretch.start), borders.indexOf(stretch.end)];
     if (stretch.step === 1 && first >= 0 && last - first > 1 && last - first < sizes.length)
       return create("Concat", concat.inputs.slice(first, last), { axis: attr.int(axis) });
     let offset = 0;

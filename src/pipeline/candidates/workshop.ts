@@ -382,7 +382,7 @@ export class Workshop {
     const own = new Set(nodesWithin(model.graph));
     const wide = halfWeights ? weightsToStore(model, halfWeights) : [];
     const save = (facts: Pick<BuiltModel, "forms" | "float" | "notes">): BuiltModel => {
-      const finished = runRewrites(model, variant.kind === "integers" ? [...finishing, ...approximating] : finishing);
+      const finished = runRewrites(model, facts.forms.size > 0 ? [...finishing, ...approximating] : finishing);
       if (halfWeights) storeAsHalf(wide, halfWeights);
       nameAdded(model, own);
       const staged = saveModel(model, path, { isScratch: true });

@@ -71,6 +71,11 @@ testRewrite(eliminateConcatParts, {
       a = Slice(c, $s: i64[1] = {2}, $e: i64[1] = {9}, $ax: i64[1] = {1})
       y = Neg(a)
     }`,
+    "a Slice of the first two of three parts": `(x: f32[N,2], z: f32[N,3]) -> (y) {
+      c = Concat<axis=1>(x, z, x)
+      a = Slice(c, $s: i64[1] = {0}, $e: i64[1] = {5}, $ax: i64[1] = {1})
+      y = Neg(a)
+    }`,
     "a Slice within one part": `(x: f32[N,2], z: f32[N,5]) -> (y) {
       c = Concat<axis=1>(x, z)
       y = Slice(c, $s: i64[1] = {3}, $e: i64[1] = {9}, $ax: i64[1] = {1}, $st: i64[1] = {2})
@@ -96,6 +101,22 @@ testRewrite(eliminateConcatParts, {
       `(x: f32[N,2], z: f32[N,3]) -> (y) {
         c = Concat<axis=1>(x, z)
         y = Slice(c, $s: i64[1] = {1}, $e: i64[1] = {4}, $ax: i64[1] = {1})
+      }`,
+      null,
+    ],
+    "a Slice from within a part to the end of the next": [
+      `(x: f32[N,2], z: f32[N,3]) -> (y) {
+        c = Concat<axis=1>(x, z, x, z)
+        a = Slice(c, $s: i64[1] = {1}, $e: i64[1] = {5}, $ax: i64[1] = {1})
+        y = Neg(a)
+      }`,
+      null,
+    ],
+    "a Slice of all parts": [
+      `(x: f32[N,2], z: f32[N,3]) -> (y) {
+        c = Concat<axis=1>(x, z, x)
+        a = Slice(c, $s: i64[1] = {0}, $e: i64[1] = {7}, $ax: i64[1] = {1})
+        y = Neg(a)
       }`,
       null,
     ],

@@ -7,7 +7,7 @@ import { loadModel, parseModel, saveModel } from "../../../src/ir/index.js";
 import { newTap, observeTensor } from "../../../src/observe/index.js";
 import type { Candidate, Variant } from "../../../src/pipeline/candidates/candidate.js";
 import { approximatingFor } from "../../../src/pipeline/candidates/finishing.js";
-import { Workshop } from "../../../src/pipeline/candidates/workshop.js";
+import { Workshop, type WorkshopOptions } from "../../../src/pipeline/candidates/workshop.js";
 import { Journal } from "../../../src/pipeline/journal.js";
 import { makeNamesUnique } from "../../../src/quantization/names.js";
 import type { ScoreJob } from "../../../src/runtime/port.js";
@@ -108,11 +108,11 @@ describe("Workshop", () => {
 
   it("approximates what stands between integers, and leaves float candidates exact", () => {
     const { shop } = workshop();
-    const gelu = parseModel("(x: f32[2,64]) -> (y, g) { y = MatMul(x, $w: f32[64,64])\n g = Gelu(x) }", { opset: 20 });
+    const gelu = parseModel("(x: f32[2,64]) -> (p, g) { p = MatMul(x, $w: f32[64,64])\n g = Gelu(x) }", { opset: 20 });
     for (const { value } of gelu.graph.outputs) value.type = { dtype: "f32", shape: null };
     makeNamesUnique(gelu);
     saveModel(gelu, shop.options.prepared).commit();
-    const formOf = (chosen: Pick<typeof shop.options, "approximating">, variant: Variant): string => {
+    const formOf = (chosen: Partial<WorkshopOptions>, variant: Variant): string => {
       const { built } = new Workshop({ ...shop.options, ...chosen }, shop.context).make(variant);
       const [node] = [...loadModel(built.path).graph.nodes()].filter(({ opName }) => opName === "Gelu");
       return node!.string("approximate", "none");
@@ -121,6 +121,7 @@ describe("Workshop", () => {
     expect(formOf({ approximating }, dynamic)).toBe("tanh");
     expect(formOf({ approximating }, { kind: "fused" })).toBe("none");
     expect(formOf({}, dynamic)).toBe("none");
+    expect(formOf({ approximating, excluded: new Map([["MatMul:p", "left out"]]) }, dynamic)).toBe("none");
   });
 
   it("leaves float what was excluded and what a search kept, and names the candidate after it", () => {

@@ -90,9 +90,7 @@ function boxOfElements(
   // What counts along another axis is no box.
   if (column.along === null ? counts[axis] !== 1 : column.along + sizes.length !== axis) return null;
   const spans = sizes.map((size, at) =>
-    at === axis
-      ? spanOf(column, counts[at]!, size)
-      : { ...wholly(size), count: counts[at]!, isToEnd: areSame(counts[at], size) },
+    at === axis ? spanOf(column, counts[at]!, size) : { ...wholly(size), count: counts[at]!, isToEnd: false },
   );
   return spans.every((span) => span !== null)
     ? { data, updates, spans, extra: [], missing: [], counted: sizes.length }
@@ -105,10 +103,7 @@ function spanOf({ start, step, along, limit }: Coordinates, count: Size, size: S
   const from = start >= 0 ? start : typeof size === "number" ? start + size : -1;
   // Places from the end on would count on into those from the beginning.
   if (from < 0 || (along !== null && (step < 1 || start < 0))) return null;
-  const isToEnd = step === 1 && areSame(limit, size);
-  return along === null
-    ? { start: from, step: 1, count, size, isToEnd: false }
-    : { start: from, step, count, size, isToEnd };
+  return { start: from, step: along === null ? 1 : step, count, size, isToEnd: step === 1 && areSame(limit, size) };
 }
 
 /** Whether it is the whole axis. */

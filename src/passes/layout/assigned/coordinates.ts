@@ -99,9 +99,23 @@ const finders: Readonly<Record<string, Finder>> = {
 const isOnlyAxis = (shape: readonly Size[], axis: number): boolean =>
   axis >= 0 && shape.every((size, other) => other === axis || size === 1);
 
+type Columns = readonly (Coordinates | null)[] | null;
+
+/** Of constants, which stay what they are: a chain of nodes asks for those of each again. */
+const known = { ofLast: new WeakMap<Tensor, Columns>(), ofAll: new WeakMap<Tensor, Columns>() };
+
 /** @param areLast whether the columns are along the last axis; else there is one, of all axes */
-function columnsIn(tensor: Tensor | null, areLast: boolean): readonly (Coordinates | null)[] | null {
+function columnsIn(tensor: Tensor | null, areLast: boolean): Columns {
   if (!tensor) return null;
+  const memory = areLast ? known.ofLast : known.ofAll;
+  const held = memory.get(tensor);
+  if (held !== undefined) return held;
+  const found = readColumns(tensor, areLast);
+  memory.set(tensor, found);
+  return found;
+}
+
+function readColumns(tensor: Tensor, areLast: boolean): Columns {
   const { dims, elementCount } = tensor;
   if (elementCount > MOST_ELEMENTS || (areLast && dims.length === 0)) return null;
   const numbers = tensor.integers();

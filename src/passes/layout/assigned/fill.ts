@@ -2,7 +2,7 @@
 import { type DType, Tensor, type Value } from "../../../ir/index.js";
 
 /** What ONNX Runtime's Pad takes on the CPU. */
-const padded: ReadonlySet<DType> = new Set(["bool", "f32", "f64", "i32", "i64", "i8", "u8"]);
+const paddable: ReadonlySet<DType> = new Set(["bool", "f32", "f64", "i32", "i64", "i8", "u8"]);
 
 /** The element, as a scalar; null where there are several, or nothing can be padded with it. */
 export function fillOf({ constant, producer }: Value): Tensor | null {
@@ -20,7 +20,7 @@ const movers = new Set(["Expand", "Flatten", "Reshape", "Slice", "Split", "Squee
 /** By its bytes: the sign of a zero counts. */
 function onlyElement(tensor: Tensor): Tensor | null {
   const { dtype, elementCount } = tensor;
-  if (elementCount === 0 || !padded.has(dtype)) return null;
+  if (elementCount === 0 || !paddable.has(dtype)) return null;
   const bytes = tensor.bytes();
   const size = bytes.byteLength / elementCount;
   for (let at = size; at < bytes.byteLength; at++) if (bytes[at] !== bytes[at - size]) return null;
