@@ -190,12 +190,12 @@ class Planner {
 
   apply(): void {
     const maker = new ShapeMaker(this.graph, this.#keys);
+    const old = this.#readers.map(({ node, index }) => node.inputs[index]!);
     for (const { node, index, pieces, place } of this.#readers) {
-      const value = maker.make(pieces, place, node);
-      const old = node.inputs[index]!;
-      this.graph.setInput(node, index, value);
-      if (old.useCount === 0 && old.producer) removeWithFeeders(old.producer);
+      this.graph.setInput(node, index, maker.make(pieces, place, node));
     }
+    // Not before: what is made for a reader that goes with others may serve one that stays.
+    for (const { useCount, producer } of old) if (useCount === 0 && producer?.attached) removeWithFeeders(producer);
   }
 }
 

@@ -142,6 +142,26 @@ testRewrite(eliminateSameShape, {
 
 testRewrite(eliminateShapeDetour, {
   rewrites: {
+    "a size that is made for a Range that goes, and serves one that stays": `(x: f32[N,M], c: bool[]) -> (y) {
+      y = If<then_branch=() -> (t) {
+        s0 = Shape<end=1, start=0>(x)
+        n0 = Squeeze(s0)
+        r0 = Range($from0: i64[] = {0}, n0, $by0: i64[] = {1})
+        s1 = Shape<end=1, start=0>(x)
+        n1 = Squeeze(s1)
+        r1 = Range($from1: i64[] = {0}, n1, $by1: i64[] = {1})
+        s2 = Shape(r1)
+        e = Expand(r0, s2)
+        s3 = Shape(x)
+        n3 = Gather<axis=0>(s3, $first: i64[] = {0})
+        r3 = Range($from3: i64[] = {0}, n3, $by3: i64[] = {1})
+        t = Add(e, r3)
+      }, else_branch=() -> (f) {
+        s4 = Shape<end=1, start=0>(x)
+        n4 = Squeeze(s4)
+        f = Range($from4: i64[] = {0}, n4, $by4: i64[] = {1})
+      }>(c)
+    }`,
     "sizes gathered one by one": `(x: f32[N,6,h,w]) -> (y) {
       a = Relu(x)
       s = Shape(a)
