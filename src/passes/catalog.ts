@@ -60,6 +60,7 @@ import { eliminateSameOperands } from "./eliminate/same-operands.js";
 import { eliminateSingleOperand } from "./eliminate/single-operand.js";
 import { eliminateSquaredRoot } from "./eliminate/squared-root.js";
 import { eliminateUnpaddedCount } from "./eliminate/unpadded-average.js";
+import { eliminateUnreadTaps } from "./eliminate/unread-taps.js";
 import { eliminateZeroState } from "./eliminate/zero-state.js";
 import { foldConstants } from "./fold/constants.js";
 import { foldRangeBound } from "./fold/range-bound.js";
@@ -235,6 +236,7 @@ const fusions: readonly AnyPass[] = [
   fuseArgMonotone,
   fusePad, // before the Conv gets another form
   fuseCrop,
+  eliminateUnreadTaps, // when the padding is what it will be
   fuseLeakyRelu,
   fuseThresholdedRelu,
   fuseWhereClip, // before the Clips merge
