@@ -4,10 +4,11 @@
  * Rows and columns at the edges of a kernel that meet nothing but padding, wherever it stands: what dilated Convs (Atrous Spatial
  * Pyramid Pooling) become on small maps. Float kernels of ONNX Runtime step over padding, those for integers multiply it.
  */
-import { type Attribute, attr, type Dim, type Node } from "../../ir/index.js";
+import { type Attribute, attr, type Dim } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
 import { isMovable, stridedTensor, stridesOf } from "../layout/permuted-tensor.js";
+import { type Window, windowOf } from "../linear/stencil.js";
 
 export const eliminateUnreadTaps = defineRewrite({
   name: "eliminate-unread-taps",
@@ -17,10 +18,10 @@ export const eliminateUnreadTaps = defineRewrite({
   rewrite(conv, { create, constant }) {
     const [x, weight] = conv.inputs;
     const tensor = weight?.constant;
-    if (!x?.shape || !tensor || !isMovable(tensor) || conv.string("auto_pad", "NOTSET") !== "NOTSET") return null;
+    if (!x?.shape || !tensor || !isMovable(tensor)) return null;
     const [outputs = 0, inputs = 0, ...kernel] = tensor.dims;
-    const axes = kernel.map((size, axis) => tapsRead(conv, x.shape![axis + 2], size, axis, kernel.length));
-    if (axes.every(({ first, last }, axis) => first === 0 && last === kernel[axis]! - 1)) return null;
+    const axes = windowOf(conv, kernel)?.map((window, axis) => tapsRead(window, x.shape![axis + 2]));
+    if (!axes || axes.every(({ first, last }, axis) => first === 0 && last === kernel[axis]! - 1)) return null;
     const left = axes.map(({ first, last }) => last - first + 1);
     const steps = stridesOf(tensor.dims);
     const from = axes.reduce((sum, { first }, axis) => sum + first * steps[axis + 2]!, 0);
@@ -44,11 +45,11 @@ interface Taps {
 }
 
 /** Of one axis of the kernel; all of them where the size of the map is not known. */
-function tapsRead(conv: Node, size: Dim | undefined, taps: number, axis: number, rank: number): Taps {
-  const [before, behind] = [conv.ints("pads")?.[axis] ?? 0, conv.ints("pads")?.[axis + rank] ?? 0];
-  const [dilation, stride] = [conv.ints("dilations")?.[axis] ?? 1, conv.ints("strides")?.[axis] ?? 1];
+function tapsRead({ size: taps, stride, dilation, begin, slack }: Window, size: Dim | undefined): Taps {
+  const before = -begin;
+  const behind = slack + dilation * (taps - 1) - before;
   let [first, last] = [0, taps - 1];
-  const places = isKnown(size) ? Math.floor((size + before + behind - dilation * (taps - 1) - 1) / stride) + 1 : 0;
+  const places = isKnown(size) ? Math.floor((size + slack - 1) / stride) + 1 : 0;
   if (isKnown(size) && places > 0) {
     const isBefore = (tap: number): boolean => tap * dilation - before + (places - 1) * stride < 0;
     const isBehind = (tap: number): boolean => tap * dilation - before >= size;

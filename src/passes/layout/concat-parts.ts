@@ -76,10 +76,8 @@ export const eliminateConcatParts = defineRewrite({
     const [first, last] = [borders.lastIndexOf(stretch.start), borders.indexOf(stretch.end)];
     if (stretch.step === 1 && first >= 0 && last - first > 1 && last - first < sizes.length)
       return create("Concat", concat.inputs.slice(first, last), { axis: attr.int(axis) });
-    let offset = 0;
     for (const [i, size] of sizes.entries()) {
-      const [from, to] = [stretch.start - offset, stretch.end - offset];
-      offset += size;
+      const [from, to] = [stretch.start - borders[i]!, stretch.end - borders[i]!];
       if (from < 0 || to > size || to <= from) continue;
       if (from === 0 && to === size && stretch.step === 1) return concat.inputs[i]!;
       // Before, a Slice had attributes.

@@ -5,7 +5,7 @@
  * axes behind it than one takes several times as long as all else: 10.2 ns an element of [1,21,256,256], and 1.4 so (1.32, Zen 5,
  * 1 thread). Sizes that are open are computed, in some microseconds.
  */
-import { attr, Tensor, type Value } from "../../ir/index.js";
+import { attr, fromFront, Tensor, type Value } from "../../ir/index.js";
 import { defineRewrite, type RewriteContext } from "../../rewrite/index.js";
 import { isKnown } from "../../rewrite/match.js";
 import { isNeverEmpty } from "./never-empty.js";
@@ -24,8 +24,7 @@ export const joinSoftmaxAxes = defineRewrite({
   rewrite(softmax, context) {
     const x = softmax.inputs[0];
     if (!x?.shape) return null;
-    const given = softmax.int("axis", -1);
-    const axis = given < 0 ? given + x.shape.length : given;
+    const axis = fromFront(softmax.int("axis", -1), x.shape.length);
     const views = x.shape.length - axis > 2 ? viewsOf(x, axis, softmax.output.label, context) : null;
     if (!views) return null;
     const { merged, whole, exactly = {} } = views;

@@ -4,7 +4,7 @@
  * LogSoftmax likewise. What attention with a softmax over the tokens of its keys becomes (Efficient Attention, CoaT): ONNX Runtime
  * would exchange the axis with the last one and back, whatever moves it behind.
  */
-import { attr } from "../../ir/index.js";
+import { attr, fromFront } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
 import { permutationOf } from "./permutation.js";
@@ -22,8 +22,7 @@ export const sinkSoftmax = defineRewrite({
     const perm = permutationOf(root);
     if (!softmax || !perm || softmax.graph !== root.graph) return null;
     const last = perm.length - 1;
-    const given = softmax.int("axis", -1);
-    const axis = given < 0 ? given + perm.length : given;
+    const axis = fromFront(softmax.int("axis", -1), perm.length);
     if (axis === last || perm[last] !== axis) return null;
     const moved = create("Transpose", softmax.inputs, root.attributes, { like: root }).output;
     return create(softmax.op, [moved], { axis: attr.int(-1) }, { like: softmax });

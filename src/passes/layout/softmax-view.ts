@@ -8,7 +8,7 @@
  * the axis with the last one and back: that costs what the Transposes did, but several times as much
  * where more axes stand behind the axis than one, so a view that merges those stays.
  */
-import { attr, elementCount, type Node, type Value } from "../../ir/index.js";
+import { attr, elementCount, fromFront, type Node, type Value } from "../../ir/index.js";
 import { defineRewrite } from "../../rewrite/index.js";
 import { soleProducer } from "../../rewrite/match.js";
 import { areSame, type Size } from "../fold/size.js";
@@ -31,8 +31,7 @@ export const fuseSoftmaxView = defineRewrite({
     const view = softmax?.inputs[0];
     const there = view?.producer;
     if (!softmax || !view?.shape || !there || there.graph !== root.graph || there.domain !== "") return null;
-    const given = softmax.int("axis", -1);
-    const axis = given < 0 ? given + view.shape.length : given;
+    const axis = fromFront(softmax.int("axis", -1), view.shape.length);
     const x = there.inputs[0];
     if (!x) return null;
     const isTransposed = root.op === "Transpose";

@@ -61,7 +61,8 @@ export function stencilOf(node: Node): Stencil | null {
   return { x, linear, outputs, inputs, group, window: [], weight, bias };
 }
 
-function windowOf(conv: Node, kernel: readonly number[]): Window[] | null {
+/** One for each spatial axis of a Conv; null where its padding follows from the size of what it reads. */
+export function windowOf(conv: Node, kernel: readonly number[]): Window[] | null {
   const autoPad = conv.string("auto_pad", "NOTSET");
   if (autoPad !== "NOTSET" && autoPad !== "VALID") return null;
   const pads = (autoPad === "NOTSET" && conv.ints("pads")) || new Array<number>(2 * kernel.length).fill(0);

@@ -37,18 +37,21 @@ export function boxOf(scatter: Node, facts: SizeFacts): Box | null {
   const [data, indices, updates] = scatter.inputs;
   const sizes = facts.shapeOf(data);
   if (!data || !indices || !updates || !sizes || scatter.string("reduction", "none") !== "none") return null;
+  const written = { data, indices, updates, sizes };
   return scatter.op === "ScatterND"
-    ? boxOfTuples(data, indices, updates, sizes, facts)
-    : boxOfElements(scatter, data, indices, updates, sizes, facts);
+    ? boxOfTuples(written, facts)
+    : boxOfElements(written, scatter.int("axis", 0), facts);
 }
 
-function boxOfTuples(
-  data: Value,
-  indices: Value,
-  updates: Value,
-  sizes: readonly Size[],
-  facts: SizeFacts,
-): Box | null {
+interface Written {
+  readonly data: Value;
+  readonly indices: Value;
+  readonly updates: Value;
+  /** Of the axes of `data`. */
+  readonly sizes: readonly Size[];
+}
+
+function boxOfTuples({ data, indices, updates, sizes }: Written, facts: SizeFacts): Box | null {
   const grid = facts.shapeOf(indices)?.slice(0, -1);
   const columns = columnsOf(indices, facts);
   if (!grid || !columns || columns.length > sizes.length) return null;
@@ -75,16 +78,9 @@ function boxOfTuples(
   };
 }
 
-function boxOfElements(
-  scatter: Node,
-  data: Value,
-  indices: Value,
-  updates: Value,
-  sizes: readonly Size[],
-  facts: SizeFacts,
-): Box | null {
+function boxOfElements({ data, indices, updates, sizes }: Written, given: number, facts: SizeFacts): Box | null {
   const counts = facts.shapeOf(indices);
-  const [axis] = normalizeAxes([scatter.int("axis", 0)], sizes.length) ?? [];
+  const [axis] = normalizeAxes([given], sizes.length) ?? [];
   const column = coordinatesOf(indices, facts);
   if (!counts || counts.length !== sizes.length || axis === undefined || !column) return null;
   // What counts along another axis is no box.
